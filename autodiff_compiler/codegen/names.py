@@ -34,8 +34,6 @@ from __future__ import annotations
 import builtins
 import keyword
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator
-from heapq import heappop, heappush
 from operator import itemgetter
 from typing import Any
 
@@ -120,12 +118,6 @@ class Variable:
                 return False
         return True
 
-    def until(self, home: Op | None, start: float) -> float:
-        """The end of the use that goes on at `start`; `start` itself if there is none."""
-        _, busy = self.homes.get(home, (None, []))
-        k = bisect_left(busy, (start, float("inf")))
-        return max(start, busy[k - 1][1]) if k else start
-
     def give(self, group: Group, spans: list[Interval]) -> None:
         seen, busy = self.homes.setdefault(group.home, (set(), []))
         seen |= group.seen
@@ -134,31 +126,61 @@ class Variable:
 
 
 class Numbers:
-    """The numbers of the names with one stem.
+    """When the numbers of the names with one stem are in use: a tree of halves of the time.
 
-    Numbers that are surely in use are left out, so that a group does not try thousands of names. Groups come in the
-    order of their starts.
+    Sets of numbers are integers, with a bit for each. A large program has thousands of lives and hundreds of names, so
+    a life asks for all numbers at once.
+
+    ranks: the places of the ends of all intervals in their order
+    fixed: the numbers that cannot be had at any time; there is no number 0
     """
 
-    def __init__(self) -> None:
-        self.open: list[int] = []
-        self.blocked: list[tuple[float, int]] = []  # until when
-        self.count = 0
+    def __init__(self, ranks: dict[float, int]) -> None:
+        self.ranks = ranks
+        self.fixed = 1
+        self.whole: dict[int, int] = {}  # in use during all of a part of the tree
+        self.some: dict[int, int] = {}  # in use at some time in it
 
-    def from_(self, start: float) -> Iterator[int]:
-        """The numbers that may be free at `start`, in order; each has to be blocked before the next is asked for."""
-        while self.blocked and self.blocked[0][0] <= start:
-            insort(self.open, heappop(self.blocked)[1])
-        while True:
-            if not self.open:
-                self.count += 1
-                self.open.append(self.count)
-            yield self.open[0]
+    def taken(self, spans: list[Interval]) -> int:
+        """The numbers that are in use at some time in these intervals."""
+        found = self.fixed
+        whole, some = self.whole, self.some
+        for parts, above in map(self._parts, spans):
+            for part in parts:
+                found |= some.get(part, 0)
+            for part in above:
+                found |= whole.get(part, 0)
+        return found
 
-    def block(self, n: int, until: float) -> None:
-        """The name with this number is in use, for all groups that start before `until`."""
-        self.open.remove(n)
-        heappush(self.blocked, (until, n))
+    def take(self, bit: int, spans: list[Interval]) -> None:
+        """The number is in use in these intervals."""
+        whole, some = self.whole, self.some
+        for parts, above in map(self._parts, spans):
+            for part in parts:
+                whole[part] = whole.get(part, 0) | bit
+            for part in (*parts, *above):
+                some[part] = some.get(part, 0) | bit
+
+    def _parts(self, span: Interval) -> tuple[list[int], set[int]]:
+        """The parts of the tree that an interval is put together of, and all in which it begins or ends."""
+        n = len(self.ranks)
+        low, high = self.ranks[span[0]] + n, self.ranks[span[1]] + n
+        parts: list[int] = []
+        above: set[int] = set()
+        if low < high:
+            for part in (low, high - 1):
+                while part := part >> 1:
+                    above.add(part)
+        while low < high:
+            if low & 1:
+                parts.append(low)
+                low += 1
+            if high & 1:
+                high -= 1
+                parts.append(high)
+            low >>= 1
+            high >>= 1
+        return parts, above
 
 
 class Naming:
@@ -363,6 +385,8 @@ class Naming:
 
     def _name(self) -> None:
         ordered = sorted(dict.fromkeys(self.group.values()), key=lambda g: min(g.spans)[0])
+        ends = sorted({end for g in ordered for span in g.spans for end in span})
+        self.ranks = {end: rank for rank, end in enumerate(ends)}
         for p in self.body.params:
             g = self.group[p]
             if not g.name:
@@ -383,23 +407,27 @@ class Naming:
         if stem not in self.given and stem not in self.fixed:
             self.given[stem] = Variable(group, spans)
             return stem
-        start = spans[0][0]
-        numbers = self.numbers.setdefault((stem, group.home), Numbers())
-        for n in numbers.from_(start):
+        numbers = self.numbers.get((stem, group.home))
+        if numbers is None:
+            numbers = self.numbers[stem, group.home] = Numbers(self.ranks)
+        taken = numbers.taken(spans)
+        while True:
+            bit = ~taken & (taken + 1)  # of the lowest number that is free
+            taken |= bit
+            n = bit.bit_length() - 1
             name = stem if n == 1 else f"{stem}{n}" if not stem[-1].isdigit() else f"{stem}_{n}"
             known = self.given.get(name)
             if name in self.fixed:
-                numbers.block(n, float("inf"))
-            elif known is not None and not known.is_free(group, spans):
-                numbers.block(n, known.until(group.home, start))
+                numbers.fixed |= bit
+                continue
+            if known is None:
+                self.given[name] = Variable(group, spans)
+            elif known.is_free(group, spans):
+                known.give(group, spans)
             else:
-                if known is None:
-                    self.given[name] = Variable(group, spans)
-                else:
-                    known.give(group, spans)
-                numbers.block(n, spans[0][1])
-                return name
-        raise AssertionError("numbers do not end")
+                continue
+            numbers.take(bit, spans)
+            return name
 
 
 def _is_derived(v: Value) -> bool:
