@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import nn, pristine, runtime  # noqa: F401  (emitted code takes it from here)
 from .api.forward import jvp
+from .api.pullbacks import vjp
 from .api.testing import check_grads
-from .api.transforms import grad, value_and_grad, vjp
+from .api.transforms import grad, value_and_grad
 from .api.trees import from_tree
 from .errors import (
     AliasError,
