@@ -77,9 +77,9 @@ def __getattr__(name: str) -> Any:
 
     module = "tape.ops" if name == "ops" else _LATE.get(name)
     if module is None:
-        import sys
+        from .api import unknown_names
 
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        raise AttributeError(unknown_names.message(__name__, name, __all__))
     # A package before its module: threads that enter a package by different modules would find each other's half made.
     for part in (".api.compiler", f".{module.partition('.')[0]}"):
         importlib.import_module(part, __name__)
@@ -92,7 +92,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__doc__", "__version__"])
 
 
 __all__ = [

@@ -71,7 +71,7 @@ class Transformed:
         self.argnums = tuple(argnums) if isinstance(argnums, (list, tuple)) else argnums
         functools.update_wrapper(self, fn, updated=())
         self.__name__ = f"{_name_of(fn)}_{self.suffix}"
-        del self.__wrapped__
+
         self._dispatch = Dispatcher(innermost(fn), self._compile, self._lower, self)
         self._fronts = self._dispatch.fronts
         self._generated: dict[str, None] = {}
