@@ -31,6 +31,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    from .api.explain import explain
     from .operations.record import elementwise, primitive
     from .operations.record import jvp as jvp_rule
     from .operations.record import vjp as vjp_rule
@@ -61,6 +62,7 @@ _LATE = {
     "constant": "tape.native",
     "custom_gradient": "tape.custom",
     "elementwise": "operations.record",
+    "explain": "api.explain",
     "function": "tape.function",
     "grad_pass_through": "tape.custom",
     "jvp_rule": "operations.record",
@@ -112,6 +114,7 @@ __all__ = [
     "constant",
     "custom_gradient",
     "elementwise",
+    "explain",
     "from_tree",
     "function",
     "grad",
