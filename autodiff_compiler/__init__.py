@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import nn, pristine, runtime  # noqa: F401  (emitted code takes it from here)
 from .api.forward import jvp
+from .api.pullbacks import vjp
 from .api.testing import check_grads
-from .api.transforms import grad, value_and_grad, vjp
+from .api.transforms import grad, value_and_grad
 from .api.trees import from_tree
 from .errors import (
     AliasError,
@@ -30,6 +31,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    from .api.explain import explain
     from .operations.numerical import numerical
     from .operations.record import elementwise, primitive
     from .operations.record import jvp as jvp_rule
@@ -61,6 +63,7 @@ _LATE = {
     "constant": "tape.native",
     "custom_gradient": "tape.custom",
     "elementwise": "operations.record",
+    "explain": "api.explain",
     "function": "tape.function",
     "grad_pass_through": "tape.custom",
     "jvp_rule": "operations.record",
@@ -78,9 +81,9 @@ def __getattr__(name: str) -> Any:
 
     module = "tape.ops" if name == "ops" else _LATE.get(name)
     if module is None:
-        import sys
+        from .api import unknown_names
 
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        raise AttributeError(unknown_names.message(__name__, name, __all__))
     # A package before its module: threads that enter a package by different modules would find each other's half made.
     for part in (".api.compiler", f".{module.partition('.')[0]}"):
         importlib.import_module(part, __name__)
@@ -93,7 +96,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__doc__", "__version__"])
 
 
 __all__ = [
@@ -113,6 +116,7 @@ __all__ = [
     "constant",
     "custom_gradient",
     "elementwise",
+    "explain",
     "from_tree",
     "function",
     "grad",

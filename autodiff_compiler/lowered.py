@@ -48,6 +48,11 @@ NO_WEAK_ZEROS = (
     "strong_zeros=False in a function that is compiled is not supported",
     "leave it out: the gradient then has the zeros that would be nan",
 )
+NO_AUX = (
+    "has_aux=True in a function that is compiled is not supported",
+    "call the function once more for what comes beside the result",
+)
+NO_INTEGERS = ("allow_int=True in a function that is compiled is not supported", "pass floats there")
 USE_GRAD = "use grad there, of the sum of the result times the cotangent"
 
 

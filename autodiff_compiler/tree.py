@@ -46,6 +46,12 @@ def count_leaves(tree: Tree) -> int:
     return (tree[0] in ("leaf", "like")) + sum(count_leaves(t) for t in children(tree))
 
 
+def leaf_numbers(tree: Tree) -> list[int]:
+    """The numbers of the leaves in a description."""
+    own = [tree[1]] if tree[0] in ("leaf", "like") else []
+    return own + [number for t in children(tree) for number in leaf_numbers(t)]
+
+
 def shift(tree: Tree, by: int) -> Tree:
     """The same description with the numbers of its leaves raised by `by`."""
     if tree[0] == "leaf":

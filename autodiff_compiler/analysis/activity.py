@@ -41,11 +41,16 @@ def active_values(body: Region, inputs: Iterable[Value]) -> set[Value]:
     return activity(body, inputs)[0]
 
 
-def activity(body: Region, inputs: Iterable[Value]) -> tuple[set[Value], dict[Op, Op]]:
+def activity(
+    body: Region, inputs: Iterable[Value], outputs: Iterable[Any] | None = None
+) -> tuple[set[Value], dict[Op, Op]]:
     """The active values of a function's body, and the operations that read from what was tainted (see `taint`), each
-    with one that tainted it."""
+    with one that tainted it.
+
+    outputs: those of the body's results that are differentiated; by default all.
+    """
     varied = _varied(body, inputs)
-    useful: set[Value] = set(leaves(body.exit))
+    useful: set[Value] = set(leaves(body.exit if outputs is None else tuple(outputs)))
     while True:
         before = len(useful)
         _spread_useful(body, useful)

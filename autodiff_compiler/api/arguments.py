@@ -57,14 +57,17 @@ class Wanted:
 
     wrt:  the numbers of these parameters, in the order of the leaves of the result
     kept: the numbers of parameters that are returned as they are. They are objects, of which the result has a copy, and
-          values inside of containers that have no derivative. Their leaves are numbered after the others.
+          values inside of containers that have no derivative. Their leaves are numbered after the others. For those in
+          `zeroed`, zeros are returned.
     """
 
-    def __init__(self, lowered: Lowered, exact: bool):
+    def __init__(self, lowered: Lowered, exact: bool, zeros: bool = False):
         self.lowered = lowered
-        self.exact = exact  # integer arguments are allowed, and their cotangent is None
+        self.exact = exact or zeros  # integer arguments are allowed, and their cotangent is None
+        self.zeros = zeros  # it is zero instead
         self.wrt: list[int] = []
         self.kept: list[int] = []
+        self.zeroed: set[int] = set()  # of these, zeros are returned in their place, by their number here
         self.inputs = Inputs(lowered.function.body, Cells(), Plan())
         self.inputs.inputs, self.inputs.guards = lowered.inputs, lowered.guards
         self.outer: list[Any] = []  # the objects around: a reference back to one of them is not followed
@@ -76,7 +79,7 @@ class Wanted:
             raise IntegerArgumentError(
                 f"cannot differentiate with respect to {name!r}, which is a bool",
                 self.lowered.loc,
-                "leave it out of argnums",
+                "leave it out of argnums, or pass allow_int=True to get zero",
             )
         out = self.walk(value, path, name)
         if len(self.wrt) == before and not self.exact:
@@ -101,9 +104,9 @@ class Wanted:
                     f"cannot differentiate with respect to {self.lowered.inputs[number].name!r}, "
                     f"which is {t} (not a floating type)",
                     self.lowered.loc,
-                    "pass it as a float, or leave it out of argnums",
+                    _remedy(x, self.lowered.inputs[number].name),
                 )
-            return ("static", None)
+            return self.zero(number, x) if self.zeros else ("static", None)
         named = isinstance(x, tuple) and hasattr(type(x), "_fields")
         if type(x) in (tuple, list) or named:
             self.inputs.guard(path, "type", type(x))
@@ -124,6 +127,14 @@ class Wanted:
             self.inputs.guard(path, "type", type(x))
             return self.keep(x, path, name)
         return ("static", None if self.exact else x)
+
+    def zero(self, number: int, x: Any) -> Any:
+        """Zeros for an integer, in the shape of it and the dtype of a float."""
+        if not isinstance(x, np.ndarray):
+            return ("static", 0.0)
+        self.kept.append(number)
+        self.zeroed.add(len(self.kept) - 1)
+        return ("leaf", -len(self.kept))  # see `finished`
 
     def walk_container(self, x: Any, path: tuple[Any, ...], name: str) -> Any:
         """The structure for a container of another class: its gradient is a plain dictionary, tuple or list."""
@@ -199,3 +210,9 @@ def holds_floats(x: Any) -> bool:
     if isinstance(x, (str, bytes)) or not isinstance(x, collections.abc.Collection):
         return any(bool(np.result_type(leaf).kind in "fc") for leaf in flatten(x)[0])
     return any(map(holds_floats, x.values() if isinstance(x, collections.abc.Mapping) else x))
+
+
+def _remedy(x: Any, name: str) -> str:
+    if isinstance(x, np.ndarray):
+        return f"pass {name}.astype(float), or leave it out of argnums, or pass allow_int=True to get zeros"
+    return f"pass it as a float, float({name}), or leave it out of argnums, or pass allow_int=True to get zeros"

@@ -13,8 +13,15 @@ from ..errors import ArgumentError, IntegerArgumentError, is_interruption
 from ..ir.core import type_of
 from ..lowered import USE_GRAD, Lowered, lowers_by, refused
 from ..tracebacks import trimmed
-from ..tree import Tree, children, leaves_like, with_children
-from .transforms import Transformed, as_cotangent, differentiated, for_all_arguments, portable_name, stands_for
+from ..tree import Tree, children, count_leaves, leaves_like, with_children
+from .pullbacks import as_cotangent, for_all_arguments, stands_for
+from .transforms import (
+    Argnums,
+    Transformed,
+    differentiated,
+    portable_name,
+    split_aux,
+)
 
 
 class Pushforward(Transformed):
@@ -25,18 +32,27 @@ class Pushforward(Transformed):
 
     suffix = "jvp"
 
+    def __init__(self, fn: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False):
+        super().__init__(fn, argnums)
+        self.has_aux = has_aux
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.primal, self.argnums, self.has_aux
+
     def __autodiff_portable__(self) -> list[str]:
-        return portable_name(self)
+        return portable_name(self) + (["aux"] if self.has_aux else [])
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         from .compiler import pipeline
 
         wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
-        fn = pipeline.pushforward(lowered.function, wanted.wrt)
+        main, *aux = split_aux(lowered, self) if self.has_aux else (lowered.out,)
+        results = lowered.function.results
+        handed_on = range(count_leaves(main) if aux else len(results), len(results))
+        fn = pipeline.pushforward(lowered.function, wanted.wrt, handed_on)
         fn.meta["wrt"] = wanted.wrt
-        out = lowered.out
-        carries = [type_of(r).may_be_float for r in lowered.function.results]
-        return replace(lowered, function=fn, out=("split", tree, ("tuple", (out, tangent_tree(out, carries)))))
+        carries = [type_of(r).may_be_float for r in results]
+        return replace(lowered, function=fn, out=("split", tree, ("tuple", (main, tangent_tree(main, carries), *aux))))
 
     def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         derived = self.transform(lowered, args, kwargs)
@@ -125,12 +141,17 @@ def as_tangent(d: Any, x: Any) -> Any:
 
 
 @trimmed
-def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+) -> tuple[Any, ...]:
     """The value of ``fun(*primals)`` and its tangent: the derivative along the direction `tangents`.
 
     Each tangent has the structure and the shapes of its primal, and is converted to its dtype. The tangent of an
     integer, a bool or a text is None. The tangent of the result has the structure, shapes and dtypes of the result,
     with None for what cannot have one. Value and tangent are computed in one sweep, without residuals.
+
+    has_aux: `fun` returns a pair, of which only the first is differentiated. Then `jvp` returns the first, its tangent,
+    and the second.
 
     Raises `ArgumentError` if a tangent does not fit its primal, `IntegerArgumentError` for a tangent of what is no
     floating number, and for the function what `grad` raises.
@@ -147,7 +168,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
             raise ArgumentError(f"jvp: the {what} are a tuple, with one for each argument, not {type(given).__name__}")
     if len(primals) != len(tangents):
         raise ArgumentError(f"jvp: {len(primals)} primals, but {len(tangents)} tangents")
-    push = for_all_arguments(Pushforward, fun, len(primals))(*primals)
+    push = for_all_arguments(Pushforward, fun, len(primals), has_aux)(*primals)
     return push(tuple(tangents))  # type: ignore[no-any-return]
 
 

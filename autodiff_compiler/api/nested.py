@@ -28,7 +28,7 @@ from ..frontend.core import Unreachable
 from ..frontend.structures import Node, Static, built, leaves_in
 from ..ir.core import FUNC, Function, Region, Value, type_of
 from ..ir.rewrite import drop_uncalled, replace_values
-from ..lowered import NO_WEAK_ZEROS, refused
+from ..lowered import NO_AUX, NO_INTEGERS, NO_WEAK_ZEROS, refused
 from ..records import record
 from ..transforms import pipeline
 from ..tree import flatten, is_object
@@ -220,6 +220,9 @@ def lower_transform(
     """The abstract result of a call of ``grad`` itself in a function that is compiled."""
     if kwargs.get("strong_zeros", True) is not True:
         refused(*NO_WEAK_ZEROS)(interp, args, kwargs)
+    for option, refusal in (("has_aux", NO_AUX), ("allow_int", NO_INTEGERS)):
+        if kwargs.get(option, False) is not False:
+            refused(*refusal)(interp, args, kwargs)
     argnums = argnums_given = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
     if type(argnums) is Seq:
         argnums = tuple(argnums.items)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..tracebacks import trimmed
 from ..tree import flatten, unflatten
-from .transforms import projected_gradient, vjp
+from .pullbacks import projected_gradient, vjp
 
 
 @trimmed

@@ -1,4 +1,4 @@
-"""``grad``, ``value_and_grad``, ``vjp``: the compiler as users call it."""
+"""``grad`` and ``value_and_grad``: the compiler as users call it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..codegen.load import Emitted, load
-from ..errors import ArgumentError, NonScalarOutputError, is_interruption
-from ..ir.core import Builder, Function, Value, type_of
+from ..errors import InternalError, NonScalarOutputError
+from ..ir.core import Builder, Function, type_of
 from ..ir.spelling import identifier
-from ..lowered import NO_WEAK_ZEROS, USE_GRAD, Lowered, bind_arguments, lowers_by, refused
+from ..lowered import NO_AUX, NO_INTEGERS, NO_WEAK_ZEROS, Lowered, bind_arguments, lowers_by, refused
 from ..records import replaced
 from ..tracebacks import trim, trimmed
-from ..tree import children, copy_with, leaves_like, new_object, shift, unflatten
+from ..tree import children, copy_with, count_leaves, leaf_numbers, new_object, shift
 from . import persist
 from .carried import carried, is_by_value, restored
-from .locks import Lock
 from .specialize import MISS, Dispatcher
 from .trees import tree_of
 
@@ -73,7 +72,7 @@ class Transformed:
         self.argnums = tuple(argnums) if isinstance(argnums, (list, tuple)) else argnums
         functools.update_wrapper(self, fn, updated=())
         self.__name__ = f"{_name_of(fn)}_{self.suffix}"
-        del self.__wrapped__
+
         self._dispatch = Dispatcher(innermost(fn), self._compile, self._lower, self)
         self._fronts = self._dispatch.fronts
         self._generated: dict[str, None] = {}
@@ -310,33 +309,52 @@ class Gradient(Transformed):
     keep_value = False
     exact = False  # integer arguments are allowed, and their cotangent is None
 
-    def __init__(self, fn: Callable[..., Any], argnums: Argnums = 0, strong_zeros: bool = True):
+    def __init__(
+        self, fn: Callable[..., Any], argnums: Argnums = 0, strong_zeros: bool = True, has_aux: bool = False,
+        allow_int: bool = False,
+    ):  # fmt: skip
         super().__init__(fn, argnums)
         self.strong_zeros = bool(strong_zeros)
+        self.has_aux = bool(has_aux)
+        self.allow_int = bool(allow_int)
 
     def _parts(self) -> tuple[Any, ...]:
-        return self.primal, self.argnums, self.strong_zeros
+        return self.primal, self.argnums, self.strong_zeros, self.has_aux, self.allow_int
 
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        if not self.strong_zeros:
-            refused(*NO_WEAK_ZEROS)(interp, args, kwargs)
+        for wanted, refusal in (
+            (not self.strong_zeros, NO_WEAK_ZEROS), (self.has_aux, NO_AUX), (self.allow_int, NO_INTEGERS)
+        ):  # fmt: skip
+            if wanted:
+                refused(*refusal)(interp, args, kwargs)
         return super().__autodiff_lower__(interp, args, kwargs)
 
     def __autodiff_portable__(self) -> list[str]:
-        return portable_name(self) + ([] if self.strong_zeros else ["multiplies"])
+        options = (not self.strong_zeros, "multiplies"), (self.has_aux, "aux"), (self.allow_int, "integers")
+        return portable_name(self) + [name for wanted, name in options if wanted]
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         from .compiler import pipeline
 
-        wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, self.exact)
-        check_scalar(lowered, self)
+        wanted, tree = differentiated(
+            self.primal, lowered, self.argnums, args, kwargs, self.exact, zeros=self.allow_int
+        )  # fmt: skip
+        main, aux = split_aux(lowered, self) if self.has_aux else (lowered.out, None)
+        check_scalar(lowered, main, self)
+        results = len(lowered.function.results)
         fn = pipeline.adjoint(
-            lowered.function, wanted.wrt, seeds=[1.0], keep_results=self.keep_value,
-            masks=True if self.strong_zeros else None,
+            lowered.function, wanted.wrt, seeds=[1.0, *[False] * (results - 1)],
+            keep_results=self.keep_value or self.has_aux, masks=True if self.strong_zeros else None,
         )  # fmt: skip
         hand_through(fn, wanted)
         if self.keep_value:
-            tree = ("tuple", (("leaf", 0), shift(tree, 1)))
+            value = main if aux is None else ("tuple", (main, aux))
+            return replace(lowered, function=fn, out=("tuple", (value, shift(tree, results))))
+        if aux is not None:
+            # The value is not returned. What may be differentiated again stands in front.
+            exits = fn.body.exit
+            fn.body.exit = (*exits[results:], *exits[1:results])
+            tree = ("tuple", (tree, shift(aux, len(exits) - results - 1)))
         return replace(lowered, function=fn, out=tree)
 
 
@@ -359,8 +377,26 @@ def lower_any(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered
     return lowered
 
 
-def check_scalar(lowered: Lowered, what: Transformed) -> None:
-    out = lowered.out
+def split_aux(lowered: Lowered, what: Transformed) -> tuple[Any, Any]:
+    """The structures of what is differentiated, and of what comes beside it.
+
+    The leaves of the first are in front.
+    """
+    kind, parts = lowered.out[0], children(lowered.out)
+    if kind != "tuple" or len(parts) != 2:
+        raise NonScalarOutputError(
+            f"{what.suffix} with has_aux=True needs a function that returns a pair, the result and what comes beside "
+            "it",
+            lowered.loc,
+            "return (result, aux)",
+        )
+    if sorted(leaf_numbers(parts[0])) != list(range(count_leaves(parts[0]))):
+        raise InternalError("the leaves of what is differentiated are not the first")
+    return parts[0], parts[1]
+
+
+def check_scalar(lowered: Lowered, out: Any, what: Transformed) -> None:
+    """The result with the structure `out`, the first of all, is one real number."""
     name = getattr(what.primal, "__name__", type(what.primal).__name__)
     name = "the lambda" if name == "<lambda>" else name
 
@@ -393,21 +429,22 @@ def guard_scalar(lowered: Lowered, what: Transformed) -> None:
     body = lowered.function.body
     builder = Builder(body)
     out = builder.emit(opset.AS_SCALAR, body.exit[0])
-    body.exit = (out,)
+    body.exit = (out, *body.exit[1:])
 
 
 def differentiated(
-    fn: Any, lowered: Lowered, argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any], exact: bool = False
-) -> tuple[Wanted, Any]:
+    fn: Any, lowered: Lowered, argnums: Any, args: tuple[Any, ...], kwargs: dict[str, Any], exact: bool = False,
+    zeros: bool = False,
+) -> tuple[Wanted, Any]:  # fmt: skip
     """The parameters to differentiate by, and the structure in which their cotangents are returned.
 
-    exact: integers among the arguments are allowed, and their cotangent is None.
+    exact: integers among the arguments are allowed, and their cotangent is None; zeros: it is zero.
     """
     from .compiler import Wanted, argument_place
 
     several = isinstance(argnums, tuple)
     names, values, signature = bind_arguments(innermost(fn), args, kwargs)
-    wanted = Wanted(lowered, exact)
+    wanted = Wanted(lowered, exact, zeros)
     trees = []
     for which in argnums if several else (argnums,):
         start, value, name = argument_place(which, names, values, signature)
@@ -417,11 +454,18 @@ def differentiated(
 
 def hand_through(fn: Function, wanted: Wanted) -> None:
     """Give the cotangents the kinds, shapes and dtypes of their parameters, and add the parameters in `wanted.kept`."""
+    from ..ir.opset import apply
     from .compiler import pipeline
 
     fn.meta["wrt"] = wanted.wrt
     pipeline.finish(fn, len(wanted.wrt))
-    fn.body.exit = (*fn.body.exit, *[fn.body.params[k] for k in wanted.kept])
+    builder = Builder(fn.body)
+    for n, k in enumerate(wanted.kept):
+        x: Any = fn.body.params[k]
+        if n in wanted.zeroed:
+            with builder.active():
+                x = apply(np.zeros_like, x, dtype=np.dtype(np.float64))
+        fn.body.exit = (*fn.body.exit, x)
 
 
 def _name_of(fn: Any) -> str:
@@ -430,13 +474,18 @@ def _name_of(fn: Any) -> str:
 
 
 @overload
-def grad(fun: Callable[..., Any], argnums: Argnums = 0, *, strong_zeros: bool = True) -> Gradient: ...
+def grad(
+    fun: Callable[..., Any], argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False,
+    allow_int: bool = False,
+) -> Gradient: ...  # fmt: skip
 @overload
 def grad(
-    fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True
+    fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False, allow_int: bool = False
 ) -> Callable[[Callable[..., Any]], Gradient]: ...
 @trimmed
-def grad(fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True) -> Any:
+def grad(
+    fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False, allow_int: bool = False
+) -> Any:
     """A function that computes the gradient of `fun`. It may also be used as ``@grad`` and ``@grad(argnums=...)``.
 
     fun: an ordinary Python function of floats and NumPy arrays, or of tuples, lists, dicts and objects that hold them.
@@ -444,6 +493,9 @@ def grad(fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True) ->
     argnums: the argument to differentiate by, as a position or a name, or a sequence of these.
     strong_zeros: where a cotangent is zero and a partial infinite, their product is zero. If False, it is nan, as in
         most systems, and roots need no pass that looks for zeros (see docs/semantics.md, "Zero times infinity").
+    has_aux: `fun` returns a pair. The first is differentiated. The second may be any container, and is returned beside
+        the gradient: ``(gradient, aux)``, and for `value_and_grad` ``((value, aux), gradient)``.
+    allow_int: arguments to differentiate by may be integers and bools. Their gradient is zero, as floats.
 
     Call the result with the arguments of `fun`. It returns the gradient in the structure, shapes and dtypes of the
     argument. For a sequence of `argnums`, it returns a tuple of gradients. Arguments are not changed. Further methods
@@ -463,20 +515,27 @@ def grad(fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True) ->
     ...     return np.sum((x @ w + b) ** 2)
     >>> loss(np.eye(2), np.array([1.0, 2.0]), np.array([0.5, 0.0]))
     (array([3., 4.]), array([3., 4.]))
+    >>> ad.grad(lambda x: (x * x, {"twice": 2.0 * x}), has_aux=True)(3.0)
+    (6.0, {'twice': 6.0})
     """
     if fun is None:
-        return functools.partial(grad, argnums=argnums, strong_zeros=strong_zeros)
-    return Gradient(fun, argnums, strong_zeros)
+        return functools.partial(grad, argnums=argnums, strong_zeros=strong_zeros, has_aux=has_aux, allow_int=allow_int)
+    return Gradient(fun, argnums, strong_zeros, has_aux, allow_int)
 
 
-@overload
-def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0, *, strong_zeros: bool = True) -> ValueAndGradient: ...
 @overload
 def value_and_grad(
-    fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True
+    fun: Callable[..., Any], argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False,
+    allow_int: bool = False,
+) -> ValueAndGradient: ...  # fmt: skip
+@overload
+def value_and_grad(
+    fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False, allow_int: bool = False
 ) -> Callable[[Callable[..., Any]], ValueAndGradient]: ...
 @trimmed
-def value_and_grad(fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True) -> Any:
+def value_and_grad(
+    fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False, allow_int: bool = False
+) -> Any:
     """A function that returns the value of `fun` and its gradient, as a pair. See `grad`.
 
     >>> import autodiff_compiler as ad
@@ -484,163 +543,10 @@ def value_and_grad(fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool 
     (9.0, 6.0)
     """
     if fun is None:
-        return functools.partial(value_and_grad, argnums=argnums, strong_zeros=strong_zeros)
-    return ValueAndGradient(fun, argnums, strong_zeros)
-
-
-def stands_for(run: Any, call: Any, arity: int, details: Any) -> Callable[..., Any]:
-    """`call`, which calls the compiled function `run`, with its attributes. `details` are for the disk cache."""
-    call.__autodiff_source__ = run.__autodiff_source__
-    call.__autodiff_emitted__ = run.__autodiff_emitted__
-    call.__autodiff_arity__ = arity
-    call.__autodiff_details__ = details
-    return call  # type: ignore[no-any-return]
-
-
-class _Pullback(Transformed):
-    suffix = "vjp"
-
-    def __autodiff_portable__(self) -> list[str]:
-        return portable_name(self)
-
-    def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        from .compiler import pipeline
-
-        wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
-        results = lowered.function.results
-        seeds = [None if type_of(r).may_be_float else 0.0 for r in results]
-        fn = pipeline.adjoint(lowered.function, wanted.wrt, seeds=seeds, keep_results=True)
-        fn.meta["seeded"] = [k for k, s in enumerate(seeds) if s is None]
-        hand_through(fn, wanted)
-        return replace(lowered, function=fn, out=("split", lowered.out, tree))
-
-    def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
-        derived = self.transform(lowered, args, kwargs)
-        _, out, tree = derived.out
-        count = len(lowered.function.results)
-        seeded = derived.function.meta["seeded"]
-        run = self.generate(replace(derived, out=tree), split=count)
-        return self._wrapped(run, out, count, seeded)
-
-    def _rebuild(self, emitted: Emitted, details: Any) -> Callable[..., Any]:
-        return self._wrapped(self._load(emitted), *details)
-
-    def _wrapped(self, run: Any, out: Any, count: int, seeded: list[int]) -> Callable[..., Any]:
-        """A function that returns the value and the pullback, both in the structure of the result."""
-
-        def call(*leaves: Any) -> Any:
-            results, pullback = run(*leaves)
-            parts = [results] if count == 1 else list(results)
-
-            def pull(cotangent: Any) -> Any:
-                try:
-                    return pullback(*match_cotangent(cotangent, out, parts, seeded))
-                except BaseException as error:
-                    __tracebackhide__ = True
-                    trim(error)
-                    raise
-
-            return unflatten(out, parts), pull
-
-        return stands_for(run, call, run.__autodiff_arity__, (out, count, seeded))
-
-
-class _Projected(Transformed):
-    """The gradient of ``<u, f(...)>`` for fixed cotangents u. `check_grads` checks the next order on it."""
-
-    suffix = "projected"
-
-    def __init__(self, fn: Callable[..., Any], argnums: Argnums, cotangents: list[Any]):
-        super().__init__(fn, argnums)
-        self.cotangents = cotangents
-
-    def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        from .compiler import pipeline
-
-        wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs, exact=True)
-        fn = pipeline.adjoint(lowered.function, wanted.wrt, seeds=self.cotangents)
-        hand_through(fn, wanted)
-        return replace(lowered, function=fn, out=tree)
-
-
-def projected_gradient(fn: Callable[..., Any], cotangents: list[Any], count: int) -> _Projected:
-    return _Projected(fn, tuple(range(count)), cotangents)
-
-
-def match_cotangent(cotangent: Any, out: Any, results: list[Any], seeded: list[int]) -> list[Any]:
-    """The leaves of a cotangent. Raises ArgumentError if its structure or shapes are not those of the result."""
-    try:
-        leaves = leaves_like(out, cotangent)
-    except (TypeError, AttributeError) as error:
-        if is_interruption(error):
-            raise
-        raise ArgumentError(
-            f"the cotangent does not have the result's structure: {error}",
-            None,
-            "pass a cotangent with the structure and shapes of the result",
-        ) from None
-    for k in seeded:
-        g, r = leaves[k], results[k]
-        if isinstance(r, list):
-            if not isinstance(g, list) or [np.shape(x) for x in g] != [np.shape(x) for x in r]:
-                raise ArgumentError(f"the cotangent of a list of {len(r)} must be a list of items of the same shapes")
-        elif np.shape(g) != np.shape(r):
-            raise ArgumentError(
-                f"the cotangent has shape {np.shape(g)}, the result {np.shape(r)}", None, "pass the result's shape"
-            )
-    return [as_cotangent(leaves[k], results[k]) for k in seeded]
-
-
-def as_cotangent(g: Any, r: Any) -> Any:
-    if isinstance(r, list):
-        return [as_cotangent(x, y) for x, y in zip(g, r)]
-    if isinstance(r, (np.ndarray, np.generic)) and r.dtype.kind in "fc":
-        g = np.asarray(g)
-        if g.dtype.kind == "c" and r.dtype.kind == "f":
-            raise ArgumentError("the cotangent of a real result is complex", None, "pass a real cotangent")
-        return g.astype(r.dtype)[()] if np.ndim(r) == 0 and not isinstance(r, np.ndarray) else g.astype(r.dtype)
-    return g if isinstance(g, (float, int, complex)) else np.asarray(g)[()]
-
-
-def vjp(fun: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """The value of ``fun(*args)`` and its pullback: from a cotangent of the result to the cotangents of the arguments.
-
-    The pullback takes a cotangent with the structure and shapes of the result. It returns a tuple with one cotangent
-    for each argument, in the argument's structure, shapes and dtypes, and None for an integer. It may be called any
-    number of times. The result of `fun` may have any shape. Raises `ArgumentError` for a cotangent that does not fit,
-    and otherwise what `grad` raises.
-
-    >>> import numpy as np
-    >>> import autodiff_compiler as ad
-    >>> out, pullback = ad.vjp(lambda x, y: x * y, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
-    >>> pullback(np.array([1.0, 10.0]))
-    (array([ 3., 40.]), array([ 1., 20.]))
-    """
-    try:
-        return for_all_arguments(_Pullback, fun, len(args))(*args)  # type: ignore[no-any-return]
-    except BaseException as error:
-        __tracebackhide__ = True
-        trim(error)
-        raise
-
-
-def for_all_arguments(cls: type[Transformed], fun: Any, count: int) -> Any:
-    """The transformation of a function by its first `count` arguments. For the same function it is the same object."""
-    # Keys are identities: callables may be unhashable, or equal and yet different. Each access makes a bound method.
-    parts = (fun.__func__, fun.__self__) if isinstance(fun, types.MethodType) else (fun,)
-    key = (cls, count, *[id(p) for p in parts])
-    found = _transformed.get(key)
-    if found is None:
-        with _transformed_lock:
-            # It keeps the parts alive, and so their ids.
-            found = _transformed.setdefault(key, cls(fun, tuple(range(count))))
-            while len(_transformed) > 256:
-                del _transformed[next(iter(_transformed))]
-    return found
-
-
-_transformed: dict[tuple[Any, ...], Transformed] = {}
-_transformed_lock = Lock()
+        return functools.partial(
+            value_and_grad, argnums=argnums, strong_zeros=strong_zeros, has_aux=has_aux, allow_int=allow_int
+        )
+    return ValueAndGradient(fun, argnums, strong_zeros, has_aux, allow_int)
 
 
 def _inside(make: Any, keep_value: bool, what: str) -> Any:
@@ -654,8 +560,7 @@ def _inside(make: Any, keep_value: bool, what: str) -> Any:
     return lowering
 
 
-lowers_by(refused("vjp in a function that is compiled is not supported", USE_GRAD))(vjp)
 lowers_by(_inside(grad, False, "grad"))(grad)
 lowers_by(_inside(value_and_grad, True, "value_and_grad"))(value_and_grad)
 
-__all__ = ["Gradient", "Transformed", "Value", "grad", "value_and_grad", "vjp"]
+__all__ = ["Gradient", "Transformed", "grad", "value_and_grad"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from itertools import repeat
 from typing import Any
 
@@ -11,6 +12,17 @@ from .core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value,
 from .opset import LIST_NEW, PUSH
 
 Env = dict[Value, Any]
+_look: ContextVar[Callable[[Op, Any, Any], None] | None] = ContextVar("look", default=None)
+
+
+@contextmanager
+def watched(look: Callable[[Op, Any, Any], None]) -> Iterator[None]:
+    """In this context, `look` gets each operation without regions, its operands and its results."""
+    token = _look.set(look)
+    try:
+        yield
+    finally:
+        _look.reset(token)
 
 
 def interpret(fn: Function, args: Iterable[Any]) -> tuple[Any, ...]:
@@ -55,6 +67,9 @@ def _step(op: Op, env: Env) -> None:
     elif op.prim is PUSH:
         stack, value = map_leaves(env.__getitem__, op.args)
         stack.append(value)
+        look = _look.get()
+        if look is not None:
+            look(op, (stack, value), ())
         return
     elif op.prim is CALL:
         # An activation has values of its own.
@@ -72,10 +87,13 @@ def _step(op: Op, env: Env) -> None:
         if op.prim.fn is None:
             raise NotImplementedError(f"{op.prim.name} has no function to compute it")
         results = op.prim.fn(*args, **kwargs)
+        look = _look.get()
         if op.prim.nout == 0:
             return
         if op.prim.nout == 1:
             results = (results,)
+        if look is not None:
+            look(op, args, results)
     for value, result in zip(op.results, results, strict=True):
         env[value] = result
 

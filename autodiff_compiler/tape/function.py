@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..api.locks import Lock
+from ..api.pullbacks import Pullback
 from ..api.specialize import Dispatcher
-from ..api.transforms import Gradient, Transformed, _Pullback, accept_operands, innermost, lower_any
+from ..api.transforms import Gradient, Transformed, accept_operands, innermost, lower_any
 from ..errors import ArgumentError
 from ..lowered import Lowered
 from ..tree import unflatten
@@ -31,7 +32,7 @@ class Function:
 
     def __init__(self, fn: Callable[..., Any]):
         self.fn = fn
-        self._pullbacks: dict[tuple[int | str, ...], _Pullback] = {}
+        self._pullbacks: dict[tuple[int | str, ...], Pullback] = {}
         self._dependence = _dependence(fn)
         self._adjoints: dict[Any, Function] = {}
         self._lock = Lock()
@@ -118,11 +119,11 @@ class Function:
         """A bound method: it is called with the instance first."""
         return self if instance is None else functools.partial(self, instance)
 
-    def _pullback(self, wanted: tuple[int | str, ...]) -> _Pullback:
+    def _pullback(self, wanted: tuple[int | str, ...]) -> Pullback:
         with self._lock:
             found = self._pullbacks.get(wanted)
             if found is None:
-                found = self._pullbacks[wanted] = _Pullback(self.fn, wanted)
+                found = self._pullbacks[wanted] = Pullback(self.fn, wanted)
             return found
 
     def _adjoint(self, wanted: tuple[int | str, ...], paths: tuple[tuple[Any, ...], ...]) -> Function:
@@ -275,7 +276,7 @@ def function(fn: F) -> F:
 
 def on_operands(transformed: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a transformed function, such as ``ad.grad(f)``, on tensors."""
-    pulls = isinstance(transformed, _Pullback)
+    pulls = isinstance(transformed, Pullback)
     found = getattr(transformed, "_on_operands", None)
     if found is None:
         found = Function(transformed.primal if pulls else transformed)

@@ -69,14 +69,15 @@ from .vjp import ON_RECORDS, Reverse
 from .zeros import holds_below, is_choice
 
 
-def push_forward(fn: Function, wrt: Sequence[int]) -> Function:
+def push_forward(fn: Function, wrt: Sequence[int], handed_on: Container[int] = ()) -> Function:
     """The function of fn's parameters, and of a tangent for each of the parameters numbered `wrt`, that returns fn's
-    results and then their tangents. The tangent of a result that cannot carry one is None.
+    results and then their tangents. The tangent of a result that cannot carry one is None, and that of the results
+    numbered `handed_on`, which are not differentiated.
 
     Tangents have the shapes and dtypes of the values that they belong to.
     """
     forward = clone_function(fn)[0]
-    return Pushforward(forward, [forward.params[k] for k in wrt]).run(fn)
+    return Pushforward(forward, [forward.params[k] for k in wrt], handed_on).run(fn)
 
 
 class Tangents:
@@ -125,12 +126,14 @@ class Pushforward:
     dots: the tangents so far. An active value without one has the tangent zero.
     """
 
-    def __init__(self, fn: Function, wrt: list[Value]):
+    def __init__(self, fn: Function, wrt: list[Value], handed_on: Container[int] = ()):
         self.fn = fn
         self.wrt = wrt
+        self.handed_on = handed_on
+        outputs = [v for k, v in enumerate(fn.body.exit) if k not in handed_on]
         for op in fn.body.walk():
             op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
-        self.active, self.tainted = activity(fn.body, wrt)
+        self.active, self.tainted = activity(fn.body, wrt, outputs)
         roots = [op.result for op in fn.body.walk() if has_infinite_slope(op) and op.result in self.active]
         self.steep: Container[Value] = varied_values(fn.body, roots) if roots else ()  # the tangent may be infinite
         curves = [r for op in fn.body.walk() if bends(op, self.active) for r in op.results] if roots else []
@@ -150,7 +153,8 @@ class Pushforward:
         with self.b.active():
             self.region(body)
             self.b.loc = None
-            out = [self.dot(v) if type_of(v).may_be_float else None for v in body.exit]
+            moving = [type_of(v).may_be_float and k not in self.handed_on for k, v in enumerate(body.exit)]
+            out = [self.dot(v) if moves else None for v, moves in zip(body.exit, moving)]
         body.exit = (*body.exit, *out)
         result = Function(source.name, body, dict(source.meta))
         return result

@@ -24,7 +24,7 @@ func double(%x: float64[d1]) {
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -56,6 +56,7 @@ class Task:
     use_up: bool = False
     masks: bool | None = True
     count: int = 0  # how many results are cotangents
+    handed_on: Container[int] = ()  # the results that have no tangents
     split: int | None = None  # how many results belong to the forward sweep, if the backward sweep is a function
     before_change: Callable[[], None] | None = None  # called before the pass "in place" changes the function
     sharing: Sharing | None = None
@@ -86,7 +87,7 @@ def _differentiate(task: Task) -> None:
 
 
 def _push_forward(task: Task) -> None:
-    task.fn = push_forward(task.fn, task.wrt)
+    task.fn = push_forward(task.fn, task.wrt, task.handed_on)
 
 
 def _own(task: Task) -> None:
@@ -190,9 +191,9 @@ def adjoint(
     return run_stage("adjoint", Task(fn, wrt, seeds, keep_results, optimise, use_up, masks)).fn
 
 
-def pushforward(fn: Function, wrt: Sequence[int]) -> Function:
+def pushforward(fn: Function, wrt: Sequence[int], handed_on: Container[int] = ()) -> Function:
     """The simplified pushforward of a function; see `transforms.jvp.push_forward`."""
-    return run_stage("tangent", Task(fn, wrt)).fn
+    return run_stage("tangent", Task(fn, wrt, handed_on=handed_on)).fn
 
 
 def finish(fn: Function, count: int) -> None:

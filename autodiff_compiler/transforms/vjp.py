@@ -77,25 +77,30 @@ def differentiate(
 ) -> Function:  # fmt: skip
     """The adjoint of `fn` with respect to the parameters numbered `wrt`.
 
-    The result takes fn's parameters, then a cotangent for each result whose seed is None. It returns fn's results if
+    The result takes fn's parameters, then a cotangent for each result whose seed is None. A result whose seed is False
+    is handed on, and not differentiated. The adjoint returns fn's results if
     `keep_results`, then one cotangent for each of `wrt`. ``meta["forward_ops"]`` counts the operations of the forward
     sweep. Without `optimise`, operations are what the rules say, and whatever is out of scope is saved. `use_up`: the
     result is built in `fn`, which nobody needs any more. `masks`: zeros that are sure stay zero beside infinity;
     see `transforms.zeros.Cotangents`.
     """
     forward = fn if use_up else clone_function(fn)[0]
-    reverse = Reverse(forward, [forward.params[i] for i in wrt], optimise, masks)
+    outputs = None if seeds is None else [v for v, seed in zip(forward.body.exit, seeds) if seed is not False]
+    reverse = Reverse(forward, [forward.params[i] for i in wrt], optimise, masks, outputs)
     return reverse.run(seeds, keep_results, fn)
 
 
 class Reverse:
-    def __init__(self, forward: Function, wrt: list[Value], optimise: bool, masks: bool | None = True):
+    def __init__(
+        self, forward: Function, wrt: list[Value], optimise: bool, masks: bool | None = True,
+        outputs: list[Any] | None = None,
+    ):  # fmt: skip
         self.fn = forward
         self.optimise = optimise
         self.wrt = wrt
         for op in forward.body.walk():
             op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
-        self.active, self.tainted = activity(forward.body, wrt)
+        self.active, self.tainted = activity(forward.body, wrt, outputs)
         self.stacks: dict[Value, Value] = {}  # from a forward stack to the stack of its cotangents
         self.adjoints: dict[Op, vjp_control.Adjoint] = {}
         self.b = Builder(forward.body)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
-from autodiff_compiler.api.transforms import _Pullback, for_all_arguments
+from autodiff_compiler.api.pullbacks import Pullback, for_all_arguments
 from autodiff_compiler.tree import flatten, unflatten
 
 FOLDER = Path(__file__).parents[1] / "golden"
@@ -29,7 +29,7 @@ PROGRAMS = sorted(FOLDER.glob("*.py"))
 
 def vjp_of(f: Callable[..., Any], count: int) -> Any:
     """What `ad.vjp` compiles for a function of `count` arguments to differentiate by."""
-    return for_all_arguments(_Pullback, f, count)
+    return for_all_arguments(Pullback, f, count)
 
 
 def changed(golden: str, source: str) -> str:

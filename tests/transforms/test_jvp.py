@@ -13,7 +13,7 @@ import pytest
 import autodiff_compiler as ad
 from autodiff_compiler.api import persist
 from autodiff_compiler.api.forward import Pushforward
-from autodiff_compiler.api.transforms import for_all_arguments
+from autodiff_compiler.api.pullbacks import for_all_arguments
 from benchmarks.kernels import all_kernels
 from tests.whole.test_corpus import CASES, V, X, plain, stored
 

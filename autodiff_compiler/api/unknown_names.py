@@ -1,0 +1,64 @@
+"""What a name that the package does not have may mean."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+_HESSIAN = (
+    "grad(grad(f)) is the second derivative of a function of one float; the product of the Hessian with a vector is "
+    "jvp(grad(f), (x,), (v,))[1], and with the unit vectors its columns"
+)
+_JACOBIAN = (
+    "vjp(f, x) gives a pullback: called with the unit vectors, it gives the rows; jvp gives the columns; GradientTape "
+    "has a method jacobian"
+)
+_RULE = "vjp_rule and jvp_rule declare the derivative of a primitive"
+
+# By the names that other systems have.
+INSTEAD = {
+    "backward": "grad(f) is a function that returns the gradient",
+    "checkpoint": "recompute_grad",
+    "custom_jvp": _RULE,
+    "custom_vjp": _RULE,
+    "defvjp": _RULE,
+    "defjvp": _RULE,
+    "derivative": "grad",
+    "detach": "stop_gradient",
+    "elementwise_grad": "grad of the sum, or vjp with a cotangent of ones",
+    "gradient": "grad",
+    "hessian": _HESSIAN,
+    "hvp": _HESSIAN,
+    "jac": _JACOBIAN,
+    "jacfwd": _JACOBIAN,
+    "jacobian": _JACOBIAN,
+    "jacrev": _JACOBIAN,
+    "jit": "nothing is needed: what grad returns is compiled",
+    "linearize": "jvp",
+    "make_jaxpr": "the method ir of what grad returns",
+    "no_grad": "stop_gradient, or no_gradient for an operation",
+    "numpy": "import numpy itself: grad differentiates functions that use it",
+    "pushforward": "jvp",
+    "pullback": "vjp",
+    "remat": "recompute_grad",
+    "stop_grad": "stop_gradient",
+    "tape": "GradientTape",
+    "value_and_gradient": "value_and_grad",
+    "vmap": "NumPy's own broadcasting",
+}
+
+
+def message(package: str, name: str, known: Sequence[str]) -> str:
+    """What the AttributeError for a name says.
+
+    >>> message("autodiff_compiler", "gradd", ["grad", "vjp"])
+    "module 'autodiff_compiler' has no attribute 'gradd'. Did you mean 'grad'?"
+    """
+    text = f"module {package!r} has no attribute {name!r}"
+    if name in INSTEAD:
+        return f"{text}. Instead: {INSTEAD[name]}"
+    close = [] if name.startswith("_") else difflib.get_close_matches(name, known, 1, 0.75)
+    return f"{text}. Did you mean {close[0]!r}?" if close else text
+
+
+__all__ = ["INSTEAD", "message"]
