@@ -44,7 +44,7 @@ from .core import Frame, Unreachable
 from .definitions import constant, definition_of, is_definition
 from .disturbed import handlers_of
 from .exits import DEAD
-from .handlers import Ctx, Node, Val, handler_of, lowers, run
+from .handlers import Ctx, Node, Val, handler_of, lowers, method_of, run
 from .inputs import is_lasting
 from .layout import KEEP_C_ORDER, mark_fortran
 from .plan import RecursionTooDeep, SelfCalls
@@ -111,8 +111,10 @@ class Calls(Comprehensions):
         if "where" in kwargs and prim.elementwise:
             return self.where_stored(prim, args, dict(kwargs), out, node)
         for name, av in [*zip(_names(prim, len(args)), args), *kwargs.items()]:
-            if name in _FOR_RULES and type(av) is Value:
-                prefer_known(self, av, unroll=True)  # a derivative rule cannot do without
+            if name in _FOR_RULES:
+                for part in av.items if type(av) is Seq else (av,):
+                    if type(part) is Value:
+                        prefer_known(self, part, unroll=True)  # a derivative rule cannot do without
         if "dtype" in prim.params:
             at = prim.params.index("dtype")
             args = [
@@ -367,6 +369,10 @@ def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], n
     if isinstance(obj, type):
         return ctx.construct(fn, args, kwargs, node)
     if not isinstance(obj, (types.BuiltinFunctionType, np.ufunc)):
+        kind: Any = type(obj)
+        called = method_of(kind, "__call__")
+        if called is not None:
+            return run(ctx, called, [fn, *args], kwargs, node)
         method = ctx.type_attribute(fn, "__call__")
         if method is not None:
             return ctx.call(method, [fn, *args], kwargs, node)
@@ -630,7 +636,7 @@ def _names(prim: Prim, count: int) -> list[str]:
 
 
 # Parameters that say which operation it is: derivative rules have to know them.
-_FOR_RULES = frozenset({"axis", "axes", "keepdims"})
+_FOR_RULES = frozenset({"axis", "axes", "keepdims", "ord"})
 _KEEP_ORDER = frozenset({"np.zeros_like", "np.ones_like", "np.empty_like", "np.full_like"})
 _IN_ORDER = _KEEP_ORDER | {"np.zeros", "np.ones", "np.empty", "np.full", "np.eye"}
 _CONTIGUOUS = {"np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.eye", "np.identity", "np.dot"}

@@ -12,6 +12,7 @@ from .activations import (
     softplus,
     softsign,
 )
+from .choices import distinct
 from .convolution import conv, conv_filters, conv_input
 from .drawing import draw_mask
 from .matrices import cofactors, inverse
@@ -29,6 +30,7 @@ __all__ = [
     "conv",
     "conv_filters",
     "conv_input",
+    "distinct",
     "draw_mask",
     "elu",
     "embed",

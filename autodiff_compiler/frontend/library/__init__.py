@@ -2,9 +2,19 @@
 
 from ... import nn
 from ..definitions import are_definitions
-from . import arrays, fourier, grids, iterables, linear_algebra, numbers, statistics, ufunc_methods
+from . import arrays, call_forms, fourier, grids, iterables, linear_algebra, numbers, statistics, ufunc_methods
 
 # The functions of `nn` are definitions of themselves.
 are_definitions(vars(nn).values())
 
-__all__ = ["arrays", "fourier", "grids", "iterables", "linear_algebra", "numbers", "statistics", "ufunc_methods"]
+__all__ = [
+    "arrays",
+    "call_forms",
+    "fourier",
+    "grids",
+    "iterables",
+    "linear_algebra",
+    "numbers",
+    "statistics",
+    "ufunc_methods",
+]
