@@ -206,6 +206,14 @@ def zeros(x: Any) -> Any:
     return 0.0
 
 
+def through(g: Any, x: Any) -> Any:
+    """The cotangent or tangent `g` of what was converted to the dtype of `x`: zero if that is one of integers."""
+    kind = x.dtype.kind if isinstance(x, (np.ndarray, np.generic)) else "f" if isinstance(x, (float, complex)) else "i"
+    if kind in "biu":
+        return np.zeros_like(g) if isinstance(g, np.ndarray) else type(g)(0.0)
+    return g
+
+
 def cast(g: Any, like: Any) -> Any:
     """`g` in a dtype, or in the dtype of `like`. For a real dtype, it takes the real part of complex numbers.
 

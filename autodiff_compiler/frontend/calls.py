@@ -46,7 +46,7 @@ from .core import Frame, Unreachable
 from .definitions import constant, definition_of, is_definition
 from .disturbed import handlers_of
 from .exits import DEAD
-from .handlers import Ctx, Node, Val, handler_of, lowers, run
+from .handlers import Ctx, Node, Val, handler_of, lowers, method_of, run
 from .inputs import is_lasting
 from .layout import KEEP_C_ORDER, mark_fortran
 from .plan import RecursionTooDeep, SelfCalls
@@ -387,6 +387,10 @@ def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], n
     if isinstance(obj, type):
         return ctx.construct(fn, args, kwargs, node)
     if not isinstance(obj, (types.BuiltinFunctionType, np.ufunc)):
+        kind: Any = type(obj)
+        called = method_of(kind, "__call__")
+        if called is not None:
+            return run(ctx, called, [fn, *args], kwargs, node)
         method = ctx.type_attribute(fn, "__call__")
         if method is not None:
             return ctx.call(method, [fn, *args], kwargs, node)
@@ -655,7 +659,7 @@ def _is_known(prim: Prim, name: str) -> bool:
 
 
 # Parameters that say which operation it is: derivative rules have to know them.
-_FOR_RULES = frozenset({"axis", "axes", "keepdims"})
+_FOR_RULES = frozenset({"axis", "axes", "keepdims", "ord"})
 _KEEP_ORDER = frozenset({"np.zeros_like", "np.ones_like", "np.empty_like", "np.full_like"})
 _IN_ORDER = _KEEP_ORDER | {"np.zeros", "np.ones", "np.empty", "np.full", "np.eye"}
 _CONTIGUOUS = {"np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.eye", "np.identity", "np.dot"}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from .core import UNDEF, Builder, Prim, Value, current, type_of
+from .core import UNDEF, Builder, Op, Prim, Value, current, type_of
 from .foreign import is_inert
 from .infer import cannot_raise, infer_index, infer_ufunc, may_be_python_complex
 from .types import (
@@ -368,6 +368,27 @@ def _infer_like_second(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]
 # ``sum_to(g, x)``: the cotangent `g` summed over the axes along which `x` was broadcast, in x's dtype. Reads x's shape
 # and dtype only.
 SUM_TO = define("sum_to", runtime.sum_to, "g, x", infer=_infer_like_second, total=always, alias="view", shape_only=(1,))
+
+# ``through(g, x)``: the cotangent `g` of what was converted to x's dtype, which only the run knows.
+THROUGH = define(
+    "through",
+    runtime.through,
+    "g, x",
+    infer=lambda b, a, k: type_of(a[0]),
+    total=always,
+    alias="maybe",
+    shape_only=(1,),
+)
+
+
+def converts(op: Op) -> bool:
+    """The operation converts to a dtype that only the run knows, which may be one of integers."""
+    if op.prim is SET:
+        return type_of(op.args[0]).dtype is None and type_of(op.args[0]).kind == "array"
+    if "dtype" not in op.prim.params or op.prim.nout != 1 or op.result.type.dtype is not None:
+        return False
+    at = op.prim.params.index("dtype")
+    return isinstance(op.args[at] if at < len(op.args) else op.kwargs.get("dtype"), Value)
 
 
 def _infer_spread(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:

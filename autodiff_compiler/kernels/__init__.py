@@ -13,6 +13,7 @@ from .activations import (
     softsign,
 )
 from .callbacks import applied, closed, implicit, implicit_adjoint, number_of, vector_of
+from .choices import distinct
 from .convolution import conv, conv_filters, conv_input
 from .differences import difference_pullback, difference_pushforward
 from .drawing import draw_mask
@@ -39,6 +40,7 @@ __all__ = [
     "conv",
     "conv_filters",
     "conv_input",
+    "distinct",
     "draw_mask",
     "elu",
     "embed",

@@ -61,6 +61,80 @@ def _eigh_jvp(d: Any, out: Any, a: Any, UPLO: Any = "L") -> Any:
     return call(np.diagonal, turned, 0, -2, -1), v @ (inverse_gaps(w, v) * turned)
 
 
+# --- square matrices --------------------------------------------------------------------------------------------------
+
+
+def _eig_type(b: Builder, a: Any) -> Any:
+    """Whether the results are complex depends on the values."""
+    t = square_type(b, a)
+    if t.dims is None:
+        return ANY, ANY
+    dtype = t.dtype if t.dtype is not None and t.dtype.kind == "c" else None
+    return array(dtype, t.dims[:-1]), array(dtype, t.dims)
+
+
+op("np.linalg.eig", "a: array", type=_eig_type, nout=2)
+op("np.linalg.eigvals", "a: array", type=lambda b, a: _eig_type(b, a)[0])
+
+
+def _turned_back(inner: Any, v: Any, a: Any) -> Any:
+    """The cotangent of a matrix, from that of the matrix in the basis of its eigenvectors."""
+    if lib.dtype(a) is None:
+        raise lib.unsupported("np.linalg.eig of a matrix that may be real or complex", "convert it with astype")
+    full = call(np.linalg.solve, swap(v), inner @ swap(v))
+    return full if lib.may_be_complex(a) else np.real(full)
+
+
+@vjp(np.linalg.eigvals, "a")
+def _eigvals(g: Any, out: Any, a: Any) -> Any:
+    _, v = call(np.linalg.eig, a)
+    return _turned_back(part(g, _ROWS) * _identity(a, -1), v, a)
+
+
+@jvp(np.linalg.eigvals, "a")
+def _eigvals_jvp(d: Any, out: Any, a: Any) -> Any:
+    _, v = call(np.linalg.eig, a)
+    return call(np.diagonal, call(np.linalg.solve, v, d @ v), 0, -2, -1)
+
+
+def _at_largest(matrix: Any, v: Any) -> Any:
+    """The rows of a matrix, in the place of row j that in which the eigenvector of number j is largest."""
+    largest = np.argmax(np.absolute(v), axis=-2)
+    return call(np.take_along_axis, matrix, part(largest, _COLUMNS), -2)
+
+
+def _real_part(x: Any) -> Any:
+    """The real part in the dtype of `x`, of which it is not known whether it is complex."""
+    return 0.5 * (x + conj(x))
+
+
+@vjp(np.linalg.eig, "a")
+def _eig(g: Any, out: Any, a: Any) -> Any:
+    """An eigenvector has norm 1, and its largest element is real."""
+    g_w, g_v = g
+    w, v = out
+    inner = None if g_w is None else part(g_w, _ROWS) * _identity(a, -1)
+    if g_v is not None:
+        turned = swap(v) @ g_v
+        along = part(np.sum(v * g_v, axis=-2), _ROWS)
+        row = _at_largest(v, v)
+        phase = swap(row / part(call(np.diagonal, row, 0, -2, -1), _COLUMNS))
+        rest = turned - _real_part(along) * swap(conj(swap(v)) @ v) - (along - _real_part(along)) * phase
+        turned = inverse_gaps(w, a) * rest
+        inner = turned if inner is None else inner + turned
+    return _turned_back(inner, v, a)
+
+
+@jvp(np.linalg.eig, "a")
+def _eig_jvp(d: Any, out: Any, a: Any) -> Any:
+    w, v = out
+    turned = call(np.linalg.solve, v, d @ v)
+    moved = v @ (inverse_gaps(w, a) * turned)
+    phase = call(np.diagonal, _at_largest(moved, v) / _at_largest(v, v), 0, -2, -1)
+    along = _real_part(np.sum(conj(v) * moved, axis=-2)) + phase - _real_part(phase)
+    return call(np.diagonal, turned, 0, -2, -1), moved - v * part(along, _ROWS)
+
+
 _ROWS = (Ellipsis, None, slice(None))  # a vector for each matrix, to scale its columns
 
 

@@ -189,7 +189,15 @@ def _grid(arr: Any, indices: Any, axis: int) -> tuple[Any, ...]:
 
 op("np.nonzero", "a: array", nondiff=True)
 op("np.flatnonzero", "a: array", type=lambda b, a: array(np.intp, (b.dims.fresh(),)), nondiff=True)
-op("np.unique", "ar: array")
+
+
+def _distinct_type(b: Builder, a: Any, equal_nan: Any) -> Any:
+    t, found = as_array(b, a), array(np.intp, (b.dims.fresh(),))
+    flat = t.kind == "array" and t.dims is not None and len(t.dims) == 1
+    return found, array(np.intp, t.dims) if flat else ANY, found
+
+
+op(runtime.distinct, "a: array, equal_nan", type=_distinct_type, nout=3, nondiff=True)
 
 # --- sorting and searching --------------------------------------------------------------------------------------------
 

@@ -35,7 +35,12 @@ def _spread_batch(self: Batcher, op: Op) -> Any:
     return self.stack(PRIMS[np.broadcast_to], self.aligned(g, rank), (self.size(), *self.lengths(x)))
 
 
-constant_in((opset.SUM_TO, opset.SPREAD, opset.FULL_LIKE, opset.FINISH), "x")
+@vjp(opset.THROUGH, "g", linear=True)
+def _through(g: Any, out: Any, given: Any, x: Any) -> Any:
+    return lib.emit(opset.THROUGH, g, x)
+
+
+constant_in((opset.THROUGH, opset.SUM_TO, opset.SPREAD, opset.FULL_LIKE, opset.FINISH), "x")
 
 
 @batch(SUM_TO, FINISH)

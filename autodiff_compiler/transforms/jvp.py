@@ -442,6 +442,8 @@ def tangent(b: Builder, op: Op, dots: Mapping[Value, Any], useful: Any = None) -
         if rest:
             found.append(transposed(b, op, dots, rest, useful))
         t = tangents.total(op.prim, [f for f in found if f is not None], out, given)
+        if t is not None and opset.converts(op):
+            t = b.emit(opset.THROUGH, t, out)
     return (t,) if op.prim.nout == 1 else t
 
 

@@ -226,6 +226,8 @@ class Reverse:
         """Reverse an operation by the rules of its arguments, see `operations`."""
         g = bars[0] if op.prim.nout == 1 else tuple(bars)
         out = op.results[0] if op.prim.nout == 1 else tuple(op.results)
+        if opset.converts(op):
+            g = self.b.emit(opset.THROUGH, g, out)
         named = list(named_arguments(op))
         if op.prim in (opset.LIST_APPEND, opset.LIST_SET, opset.LIST_INSERT, opset.LIST_SPLICE):
             named.reverse()  # the item's cotangent is read before it leaves the list: no copy of the list
@@ -280,11 +282,12 @@ def _backward_set(r: Reverse, op: Op, g: Any, env: Bars) -> None:
     if holds_records(g) and holds_records(r.b.emit(GET, g, path)) and not holds_records(v):
         raise lost.without_numbers(op)
     if opset.is_whole(path) or opset.is_whole_scalar(a, path):
-        r.add(env, v, g)
+        r.add(env, v, r.b.emit(opset.THROUGH, g, a) if opset.converts(op) else g)
         return
     g = r.array_like(g, a)
     if type(v) is Value and v in r.active:
-        r.add(env, v, r.b.emit(GET if opset.is_plain_path(path) else opset.GET_STORED, g, path))
+        read = r.b.emit(GET if opset.is_plain_path(path) else opset.GET_STORED, g, path)
+        r.add(env, v, r.b.emit(opset.THROUGH, read, a) if opset.converts(op) else read)
     if a in r.active:
         r.add(env, a, r.b.emit(SET, g, path, 0.0))
 

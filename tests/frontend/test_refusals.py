@@ -1117,24 +1117,24 @@ refuse(
     "a function without a rule whose result is unpacked",
     """
 def f(x):
-    w, v = np.linalg.eig(np.outer(x, x))
-    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    w, v = np.roots(x)
+    ^^^^^^^^^^^^^^^^^^
     return np.sum(w)
 """,
     errors.AutodiffError,
-    "eig",
+    "roots",
     ".",
 )
 refuse(
     "a library function that calls back",
     """
 def f(x):
-    return np.sum(np.vectorize(lambda v: v * v)(x))
-                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    return np.sum(np.frompyfunc(lambda v: v * v, 1, 1)(x))
+                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 """,
     errors.UnsupportedError,
-    "vectorize",
-    ".",
+    "np.frompyfunc, which makes arrays of objects",
+    "use np.vectorize",
 )
 refuse(
     "an object that decides what its attributes are",

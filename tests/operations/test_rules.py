@@ -546,6 +546,11 @@ def linalg_cases() -> Iterator[Case]:
 def decomposition_cases() -> Iterator[Case]:
     square, stack = normal(3, 3) + 3 * np.eye(3), normal(2, 3, 3) + 3 * np.eye(3)
     tall, wide = normal(4, 2), normal(2, 4)
+    for x in (square, square + 1j * normal(3, 3), np.diag([1.0, 2.0, 4.0]) + 0.1 * normal(3, 3)):
+        yield np.linalg.eig, (x,), {}
+        yield np.linalg.eigvals, (x,), {}
+    for fn in (np.linalg.eigvals, np.linalg.eig):
+        yield fn, (stack,), {}
     yield np.linalg.eigh, (square,), {}
     yield np.linalg.eigh, (stack, "U"), {}
     yield np.linalg.eigh, (square,), {"UPLO": "U"}
@@ -694,6 +699,7 @@ APART = {
     (opset.LIST_SPLICE, "new"),
     (opset.LIST_CUT, "l"),  # lists of run-time length: tests/frontend/test_list_changes.py
     (lookup(np.histogram), "a"),  # counts, whose derivative is zero, and edges
+    (opset.THROUGH, "g"),  # tests/transforms/test_unknown_dtypes.py
     (lookup(runtime.split_like), "g"),  # a list of run-time length
 }
 

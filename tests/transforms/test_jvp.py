@@ -327,8 +327,8 @@ def test_errors_of_arguments() -> None:
 
 
 def test_an_operation_without_a_rule_is_named() -> None:
-    with pytest.raises(ad.RuleLookupError, match=r"no derivative rule for numpy\.linalg.eigvals"):
-        ad.jvp(lambda x: np.linalg.eigvals(x).real.sum(), (np.eye(2),), (np.eye(2),))
+    with pytest.raises(ad.RuleLookupError, match=r"no derivative rule for np.roots"):
+        ad.jvp(lambda x: np.roots(x).real.sum(), (np.ones(3),), (np.ones(3),))
 
 
 def test_inside_a_compiled_function_it_is_refused() -> None:

@@ -2,13 +2,14 @@
 
 from ... import nn
 from ..definitions import are_definitions
-from . import arrays, fourier, grids, iterables, linear_algebra, numbers, scipy, statistics, ufunc_methods
+from . import arrays, call_forms, fourier, grids, iterables, linear_algebra, numbers, scipy, statistics, ufunc_methods
 
 # The functions of `nn` are definitions of themselves.
 are_definitions(vars(nn).values())
 
 __all__ = [
     "arrays",
+    "call_forms",
     "fourier",
     "grids",
     "iterables",

@@ -238,11 +238,6 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype:
 # --- choosing ---------------------------------------------------------------------------------------------------------
 
 
-@defines(np.vectorize, np.frompyfunc)
-def vectorize(*args: Any, **kwargs: Any) -> Any:
-    refuse("np.vectorize and np.frompyfunc", "loop over the elements, or write the function with NumPy's operations")
-
-
 @defines(np.select)
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     if len(condlist) != len(choicelist):

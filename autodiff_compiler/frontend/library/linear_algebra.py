@@ -195,6 +195,7 @@ def matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> Any:
 
 # --- decompositions: one primitive for each number of results ---------------------------------------------------------
 
+_EigResult = type(np.linalg.eig(np.eye(1)))
 _EighResult = type(np.linalg.eigh(np.eye(1)))
 _SVDResult = type(np.linalg.svd(np.eye(1)))
 _QRResult = type(np.linalg.qr(np.eye(1)))
@@ -205,6 +206,12 @@ _SlogdetResult = type(np.linalg.slogdet(np.eye(1)))
 def eigh(a: Any, UPLO: Any = "L") -> Any:
     w, v = np.linalg.eigh(a, UPLO.upper())
     return _EighResult(w, v)
+
+
+@defines(np.linalg.eig)
+def eig(a: Any) -> Any:
+    w, v = np.linalg.eig(a)
+    return _EigResult(w, v)
 
 
 @defines(np.linalg.slogdet)

@@ -7,6 +7,7 @@ from . import (  # noqa: F401
     array_views,
     array_writers,
     builtin_functions,
+    call_forms,
     class_functions,
     contexts,
     dict_methods,

@@ -118,6 +118,10 @@ def _item(ctx: Ctx, a: Val, /, *args: Val) -> Val:
     if t.dtype is not None and t.dtype.kind in "fic" and not args:
         fn = {"f": float, "i": int, "c": complex}[t.dtype.kind]
         return apply(ctx, fn, reshaped(ctx, a, Seq(())) if type(a) is Ref and t.ndim != 0 else a)
+    if len(args) == 1 and type(args[0]) is Seq:
+        args = args[0].items
+    if len(args) == 1 and type(a) is Ref and t.ndim is not None and t.ndim > 1:
+        return _item(ctx, ctx.subscript(reshaped(ctx, a, Seq((-1,))), args[0], ctx.node))
     if args and type(a) is Ref and len(args) == t.ndim:
         return _item(ctx, ctx.subscript(a, Seq(args), ctx.node))
     ctx.fail(".item() of an array of unknown dtype", ctx.node, "index it")
@@ -129,8 +133,8 @@ def _tolist(ctx: Ctx, a: Val, /) -> Val:
     t = type_of(ctx.operand(a, node))
     if t.is_scalar:
         return _item(ctx, a)
-    if t.ndim != 1:
-        ctx.fail(".tolist() of an array with several axes", node, "loop over the array")
+    if t.ndim is None:
+        ctx.fail(".tolist() of an array whose number of axes is not known", node, "reshape it to a tuple of lengths")
     out = ctx.new_list([])
-    ctx.each(a, lambda item: ctx.list_append(out, _item(ctx, item), node), node)
+    ctx.each(a, lambda item: ctx.list_append(out, _tolist(ctx, item), node), node)
     return out

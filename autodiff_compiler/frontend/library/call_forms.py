@@ -1,0 +1,157 @@
+"""What functions of NumPy's do with rarer forms of their arguments, and functions that call a function of elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels import distinct
+from ..definitions import defines, known, refuse
+
+# --- functions of elements --------------------------------------------------------------------------------------------
+
+
+def mapped_elements(pyfunc: Any, otypes: Any, arrays: Any, kwargs: Any) -> Any:
+    """What ``np.vectorize(pyfunc)`` computes. The dtype is that of the first value, which is computed twice."""
+    arrays = [np.asarray(a) for a in arrays]
+    if len(arrays) == 0:
+        refuse("a function of np.vectorize without positional arguments", "pass the arrays by position")
+    if len(arrays) > 1:
+        arrays = list(np.broadcast_arrays(*arrays))
+    shape = arrays[0].shape
+    flat = [a.reshape(-1) for a in arrays]
+    count = flat[0].shape[0]
+    if otypes is None:
+        if count == 0:
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        first = pyfunc(*[a[0] for a in flat], **kwargs)
+        if isinstance(first, tuple):
+            refuse("a function of np.vectorize that returns a tuple", "return one number, or loop over the elements")
+        dtype = np.asarray(first).dtype
+    else:
+        dtype = otypes
+    found = [pyfunc(*[a[k].item() for a in flat], **kwargs) for k in range(count)]
+    return np.array(found).astype(dtype).reshape(shape)
+
+
+@defines(np.vectorize)
+def vectorize(
+    pyfunc: Any, otypes: Any = None, doc: Any = None, excluded: Any = None, cache: Any = False, signature: Any = None
+) -> Any:
+    if excluded or cache or signature is not None:
+        refuse("np.vectorize with excluded, cache or signature", "loop over the elements")
+    kind = otypes if otypes is None or isinstance(otypes, str) else otypes[0]
+    if otypes is not None and len(otypes) != 1:
+        refuse("np.vectorize of a function with several results", "return one number, or loop over the elements")
+
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        return mapped_elements(pyfunc, kind, args, kwargs)
+
+    return mapped
+
+
+@defines(np.frompyfunc)
+def frompyfunc(*args: Any, **kwargs: Any) -> Any:
+    refuse("np.frompyfunc, which makes arrays of objects", "use np.vectorize, or loop over the elements")
+
+
+# --- one array in the place of a list of arrays -----------------------------------------------------------------------
+
+
+def stacked_array(a: Any, axis: Any = 0) -> Any:
+    """``np.stack(a, axis)`` of an array."""
+    if np.ndim(a) == 0:
+        raise TypeError("iteration over a 0-d array")
+    if known(a.shape[0]) and a.shape[0] == 0:
+        raise ValueError("need at least one array to stack")
+    return np.moveaxis(a, 0, axis).copy()
+
+
+def joined_array(a: Any, axis: Any = 0) -> Any:
+    """``np.concatenate(a, axis)`` of an array."""
+    if np.ndim(a) == 0:
+        raise TypeError("iteration over a 0-d array")
+    if np.ndim(a) == 1:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    if known(a.shape[0]) and a.shape[0] == 0:
+        raise ValueError("need at least one array to concatenate")
+    if axis is None:
+        return a.flatten()
+    rank = np.ndim(a) - 1
+    if axis < -rank or axis >= rank:
+        raise np.exceptions.AxisError(f"axis {axis} is out of bounds for array of dimension {rank}")
+    axis = axis % rank
+    moved = np.moveaxis(a, 0, axis).copy()
+    shape = moved.shape
+    return moved.reshape(shape[:axis] + (shape[axis] * shape[axis + 1],) + shape[axis + 2 :])
+
+
+def row_stack(tup: Any) -> Any:
+    return np.vstack(tup)
+
+
+if hasattr(np, "row_stack"):  # of which newer versions of NumPy warn
+    defines(getattr(np, "row_stack"))(row_stack)  # noqa: B009
+
+
+# --- values that are chosen -------------------------------------------------------------------------------------------
+
+
+@defines(np.unique)
+def unique(
+    ar: Any,
+    return_index: Any = False,
+    return_inverse: Any = False,
+    return_counts: Any = False,
+    axis: Any = None,
+    *,
+    equal_nan: Any = True,
+    sorted: Any = True,
+) -> Any:
+    """The distinct values are elements of the array: those of which each is the first."""
+    array = np.asarray(ar)
+    if axis is not None or not sorted:
+        refuse("np.unique with axis= or sorted=False", "compute the places outside of the differentiated function")
+    places, inverse, counts = distinct(array, equal_nan)
+    values = array.reshape(-1)[places]
+    if not (return_index or return_inverse or return_counts):
+        return values
+    found: Any = (values,)
+    if return_index:
+        found = found + (places,)
+    if return_inverse:
+        found = found + (inverse,)
+    if return_counts:
+        found = found + (counts,)
+    return found
+
+
+@defines(np.real_if_close)
+def real_if_close(a: Any, tol: Any = 100) -> Any:
+    a = np.asarray(a)
+    if not np.iscomplexobj(a):
+        return a
+    limit = tol * np.finfo(a.dtype).eps if tol > 1 else tol
+    if np.all(np.absolute(a.imag) < limit):
+        return a.real
+    return a
+
+
+@defines(np.histogram)
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    if weights is None:
+        return np.histogram(a, bins, range, density)
+    a, weights = np.asarray(a), np.asarray(weights)
+    if np.shape(a) != np.shape(weights):
+        raise ValueError("weights should have the same shape as a.")
+    edges = np.histogram(a, bins, range)[1]
+    count = np.shape(edges)[0] - 1
+    a, weights = a.reshape(-1), weights.reshape(-1)
+    inside = (a >= edges[0]) & (a <= edges[-1])
+    last = a[inside] == edges[-1]
+    places = np.searchsorted(edges, a[inside], "right") - 1 - last
+    summed = np.bincount(places, weights[inside], count).astype(weights.dtype)
+    if density:
+        return summed / np.diff(edges) / np.sum(summed), edges
+    return summed, edges

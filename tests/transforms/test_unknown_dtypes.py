@@ -1,0 +1,72 @@
+"""Conversions to a dtype that only the run knows: through integers no derivative passes."""
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from tests.differences import differences
+
+X = np.array([1.4, 2.3, 3.2])
+
+
+def astype(x, d):
+    return x.astype(d)
+
+
+def array(x, d):
+    return np.array(x * 1.0, dtype=d)
+
+
+def asarray(x, d):
+    return np.asarray(x, dtype=d)
+
+
+def whole_store(x, d):
+    a = np.zeros(3, dtype=d)
+    a[:] = x
+    return a
+
+
+def stores(x, d):
+    a = np.zeros_like(x, dtype=d)
+    for i in range(3):
+        a[i] = x[i] * 2.0
+    return a
+
+
+def overwritten(x, d):
+    a = np.zeros(3, dtype=d)
+    a[1:] = x[0]
+    a[0] = 2.0
+    a[np.array([0, 0, 1])] = x * 3.0
+    return a
+
+
+def full(x, d):
+    return np.full(3, x[1], dtype=d)
+
+
+def cumulated(x, d):
+    return np.cumsum(x, dtype=d)
+
+
+def total(x, d):
+    return np.sum(x, dtype=d)
+
+
+WAYS = [astype, array, asarray, whole_store, stores, overwritten, full, cumulated, total]
+
+
+@pytest.mark.parametrize("y", [1, 1.0], ids=["integers", "floats"])
+@pytest.mark.parametrize("convert", WAYS, ids=lambda f: f.__name__)
+def test_derivative_passes_through_floats_alone(convert, y):
+    def f(x):
+        d = np.asarray(y if x[0] < 5.0 else 1.0).dtype
+        return np.sum(convert(x, d) * x)
+
+    want = differences(f, X)
+    np.testing.assert_allclose(ad.grad(f)(X), want, rtol=1e-6, atol=1e-6)
+    for e in np.eye(3):
+        np.testing.assert_allclose(ad.jvp(f, (X,), (e,))[1], want @ e, rtol=1e-6, atol=1e-6)
+    norm = lambda x: np.sum(ad.grad(f)(x) ** 2)
+    np.testing.assert_allclose(ad.grad(norm)(X), differences(norm, X), rtol=1e-5, atol=1e-5)
