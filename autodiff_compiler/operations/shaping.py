@@ -236,7 +236,7 @@ def _swapped(b: Builder, dims: Dims, axis1: Any, axis2: Any) -> Dims | None:
     return tuple(lengths)
 
 
-moves("np.swapaxes", "a: array, axis1, axis2", _swapped)
+moves("np.swapaxes", "a: array, axis1: known, axis2: known", _swapped)
 own_transpose(np.swapaxes, "a")
 batch(np.swapaxes)(along(axis1=0, axis2=0))
 
@@ -259,7 +259,7 @@ def _axes_moved(b: Builder, dims: Dims, source: Any, destination: Any) -> Dims |
     return None if order is None else tuple([dims[k] for k in order])
 
 
-moves("np.moveaxis", "a: array, source, destination", _axes_moved)
+moves("np.moveaxis", "a: array, source: known, destination: known", _axes_moved)
 batch(np.moveaxis)(along(source=0, destination=0))
 
 
