@@ -12,8 +12,10 @@ import numpy as np
 from scipy import special
 
 from ...ir.infer import infer_ufunc
+from ...kernels.scipy.special_error import digamma_step
 from ...kernels.scipy.special_incomplete import beta_density, betainc_slope, gamma_density, gammainc_slope
 from ...kernels.scipy.special_kolmogorov import kolmogorov_slope, smirnov_slope
+from ...kernels.scipy.special_student import stdtr_slope, student_density
 from .. import lib
 from ..lib import SUBSCRIPTS, call
 from ..record import Refused, elementwise, op, refuses, vjp
@@ -249,7 +251,7 @@ elementwise(
     special.nbdtri, *[whole("nbdtri", c) for c in _COUNTS], lambda out, k, n, y: 1 / _pdf2(n * 1.0, k + 1.0, out)
 )
 
-# --- the distributions of F and of Student ----------------------------------------------------------------------------
+# --- the distribution of F --------------------------------------------------------------------------------------------
 # fdtr(n, d, x) = I(n / 2, d / 2, w) with w = n x / (n x + d)
 
 
@@ -283,31 +285,55 @@ elementwise(
     lambda out, n, d, p: -_f_by_d(n, d, out) / _f_by_x(n, d, out),
     lambda out, n, d, p: 1 / _f_by_x(n, d, out),
 )
-# stdtr(v, t) = I(v / 2, 1 / 2, w) / 2 with w = v / (v + t**2), for t < 0; one less that for t > 0
+# --- Student's distribution -------------------------------------------------------------------------------------------
 
 
-def _t_by_t(v: Any, t: Any) -> Any:
-    return np.exp(-0.5 * np.log(v) - special.betaln(0.5 * v, 0.5) - 0.5 * (v + 1) * np.log1p(t * t / v))
+def _t_score(v: Any, t: Any) -> Any:
+    """The derivative of the logarithm of the density by the degrees of freedom."""
+    ratio = t * t / v
+    constant = call(digamma_step, 0.5 * v, 0.5) - 1 / v
+    return 0.5 * (constant - np.log1p(ratio) + (1 + 1 / v) * ratio / (1 + ratio))
+
+
+elementwise(
+    student_density,
+    lambda out, v, t: out * _t_score(v, t),
+    lambda out, v, t: -out * (v + 1) * t / (v + t * t),
+)
+op(stdtr_slope, "n, v: array, t: array", type=lambda b, n, v, t: _real(b, (v, t), {}), elementwise=True)
+
+
+@vjp(stdtr_slope, "v", symmetric=True)
+def _stdtr_slope(g: Any, out: Any, n: Any, v: Any, t: Any) -> Any:
+    _at_most_two(n, "stdtr")
+    return g * call(stdtr_slope, 2, v, t)
+
+
+@vjp(stdtr_slope, "t", symmetric=True)
+def _stdtr_slope_by_t(g: Any, out: Any, n: Any, v: Any, t: Any) -> Any:
+    _at_most_two(n, "stdtr")
+    return g * (call(student_density, v, t) * _t_score(v, t))
+
+
+def _t_pdf(v: Any, t: Any) -> Any:
+    return call(student_density, v, t)
 
 
 def _t_by_v(v: Any, t: Any) -> Any:
-    square = t * t
-    total = v + square
-    inner = 0.25 * _by_a(0.5 * v, 0.5, v / total, square / total)
-    return -np.sign(t) * inner - 0.5 * t / v * _t_by_t(v, t)
+    return call(stdtr_slope, 1, v, t)
 
 
-elementwise(special.stdtr, lambda out, v, t: _t_by_v(v, t), lambda out, v, t: _t_by_t(v, t))
+elementwise(special.stdtr, lambda out, v, t: _t_by_v(v, t), lambda out, v, t: _t_pdf(v, t))
 elementwise(
     special.stdtrit,
-    lambda out, v, p: -_t_by_v(v, out) / _t_by_t(v, out),
-    lambda out, v, p: 1 / _t_by_t(v, out),
+    lambda out, v, p: -_t_by_v(v, out) / _t_pdf(v, out),
+    lambda out, v, p: 1 / _t_pdf(v, out),
     singular=SUBSCRIPTS,
 )
 elementwise(
     special.stdtridf,
     lambda out, p, t: 1 / _t_by_v(out, t),
-    lambda out, p, t: -_t_by_t(out, t) / _t_by_v(out, t),
+    lambda out, p, t: -_t_pdf(out, t) / _t_by_v(out, t),
 )
 
 # --- noncentral chi-square --------------------------------------------------------------------------------------------

@@ -157,9 +157,9 @@ def _mean(out: Any, a: Any, b: Any) -> Any:
     Here `k` is ``(a - b) / (a + b)``.
     """
     total = a + b
-    k = (a - b) / total
-    slope, complete = special.elliprd(0.0, 1.0, 1 - k * k) / 6, special.ellipk(k * k)
-    return out / total * (1 - 4 * b * k * slope / (total * complete))
+    rest = 4 * (a / total) * (b / total)  # 1 - k ** 2
+    slope, complete = special.elliprd(0.0, 1.0, rest) / 6, special.ellipkm1(rest)
+    return out / total * (1 - 4 * (b / total) * ((a - b) / total) * slope / complete)
 
 
 elementwise(special.agm, _mean, lambda out, a, b: _mean(out, b, a))

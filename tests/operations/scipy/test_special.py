@@ -16,6 +16,7 @@ from autodiff_compiler.kernels.scipy import (
     special_hypergeometric,
     special_incomplete,
     special_kolmogorov,
+    special_student,
     special_sums,
     special_zeta,
 )
@@ -155,6 +156,8 @@ CASES += [(fn, (X, 2 * Y), {}) for fn in (special.jv, special.yv, special.iv, sp
 CASES += [(fn, (2, 2 * Y), {}) for fn in (special.jn, special.yn, special.kn, special.jve, special.yve)]
 CASES += [(fn, (0, 2 * Y), {}) for fn in (special.jn, special.yn, special.kn, special.iv)]
 CASES += [(fn, (0.5, 2 * Y), {}) for fn in (special.ive, special.kve, special.struve, special.modstruve)]
+CASES += [(fn, (1, 1.5, 3 * X), {}) for fn in (special_bessel.ive_derivative, special_bessel.kve_derivative)]
+CASES += [(fn, (X, 2 * Y), {}) for fn in (special.ive, special.kve)]
 CASES += [(fn, (1, X, COLUMN), {}) for name, fn in vars(special_bessel).items() if name.endswith("_order")
           and name[0] != "_"]  # fmt: skip
 CASES += [(fn, (0.5, complexes()), {}) for fn in (special.hankel1, special.hankel2, special.hankel1e, special.hankel2e)]
@@ -212,6 +215,7 @@ CASES += [
     (special.chndtrix, (P, 3, X), {}),
     (special.chndtrinc, (2.0, 3, 0.3 * P), {}),
 ]
+CASES += [(special_student.student_density, (X, Y), {}), (special_student.stdtr_slope, (1, X, Y), {})]
 CASES += [(special.smirnov, (4, 0.3 * X), {}), (special.smirnovi, (4, P), {})]
 CASES += [(special_incomplete.gamma_density, (X, Y), {}), (special_incomplete.beta_density, (X, Y, P), {})]
 CASES += [(special_incomplete.gammainc_slope, (1, X, Y), {}), (special_kolmogorov.kolmogorov_slope, (1, X), {})]
@@ -219,7 +223,7 @@ CASES += [(special_incomplete.gammainc_slope, (1, X, Y), {}), (special_kolmogoro
 # Those of which no second derivative by a parameter is known, and those that SciPy computes in float64 only.
 FIRST = [special.hyp0f1, special.hyp1f1, special.hyp2f1, special.hyperu, special.smirnov, special.smirnovi]
 FIRST += [vars(special_hypergeometric)[f"{name}_slope"] for name in ("hyp0f1", "hyp1f1", "hyp2f1", "hyperu")]
-FIRST += [special_incomplete.gammainc_slope]
+FIRST += [special_incomplete.gammainc_slope, special_student.stdtr_slope]
 CASES += [
     (special_hypergeometric.hyp0f1_slope, (1.5, X), {}),
     (special_hypergeometric.hyp1f1_slope, (0, 1.5, 2.0, X), {}),
