@@ -41,6 +41,7 @@ def stdtr_slope(n: int, v: Any, t: Any) -> Any:
 
     def integral(v: Any, t: Any) -> Any:
         inside = (v > 0) & np.isfinite(v) & np.isfinite(t)
+        edge = np.where((v > 0) & np.isinf(t), 0.0, np.nan)
         v, t = np.where(inside, v, 1.0), np.where(inside, t, 1.0)
         end = np.arcsinh(np.abs(t) / np.sqrt(v))
         constants = _constants(n, v)
@@ -63,7 +64,7 @@ def stdtr_slope(n: int, v: Any, t: Any) -> Any:
             near = _score(1, v, square, np.log1p(square), constants, flat=True) > 0
         else:
             near = np.abs(t) < 1
-        return np.where(inside, np.sign(t) * weight * np.where(near, before, beyond), np.nan)
+        return np.where(inside, np.sign(t) * weight * np.where(near, before, beyond), edge)
 
     return in_blocks(integral, size, v, t)
 

@@ -10,15 +10,13 @@ import numpy as np
 from scipy import special
 
 from ...ir.core import Builder, type_of
-from ...ir.infer import infer_ufunc
 from ...ir.types import ANY, Ty
 from ...kernels.scipy.special_bessel import iv_order, ive_derivative, jv_order, kv_order, kve_derivative, yv_order
 from .. import lib
 from ..lib import call
 from ..record import elementwise, op, prims_of, refuses, vjp
 from .special_lib import Rule, several, whole, without
-
-_type = infer_ufunc(np.arctan2)
+from .special_lib import kernel as enter
 
 # --- of any order -----------------------------------------------------------------------------------------------------
 
@@ -41,17 +39,17 @@ def _by_order(kernel: Any, name: str) -> Rule:
     return slope
 
 
-def _kernel(kernel: Any, sign: int, scale: float = 0.5) -> None:
-    """The record of a kernel ``kernel(n, v, x)``, the derivative of order `n` by the order `v`."""
-    op(kernel, "n, v: array, x: array", type=lambda b, n, v, x: _type(b, (v, x), {}), elementwise=True)
+def _kernel(fn: Any, sign: int, scale: float = 0.5) -> None:
+    """The record of a kernel ``fn(n, v, x)``, the derivative of order `n` by the order `v`."""
+    enter(fn, "v x", "n")
 
-    @vjp(kernel, "v", symmetric=True)
+    @vjp(fn, "v", symmetric=True)
     def by_order(g: Any, out: Any, n: Any, v: Any, x: Any) -> Any:
-        return g * call(kernel, n + 1, v, x)
+        return g * call(fn, n + 1, v, x)
 
-    @vjp(kernel, "x", symmetric=True)
+    @vjp(fn, "x", symmetric=True)
     def by_argument(g: Any, out: Any, n: Any, v: Any, x: Any) -> Any:
-        before, after = call(kernel, n, v - 1, x), call(kernel, n, v + 1, x)
+        before, after = call(fn, n, v - 1, x), call(fn, n, v + 1, x)
         return g * (scale * (before + after if sign > 0 else before - after))
 
 
@@ -97,20 +95,20 @@ elementwise(special.jve, without("jve", "order"), _real_only("jve", _half(specia
 elementwise(special.yve, without("yve", "order"), _real_only("yve", _half(special.yve, -1)))
 
 
-def _scaled(kernel: Any, by_order: Callable[[Any, Any], Any], sign: float) -> None:
-    """The record of ``kernel(n, v, x)``, the derivative of order `n` by `x`, a central difference in `v`."""
-    op(kernel, "n, v: array, x: array", type=lambda b, n, v, x: _type(b, (v, x), {}), elementwise=True)
+def _scaled(fn: Any, by_order: Callable[[Any, Any], Any], sign: float) -> None:
+    """The record of ``fn(n, v, x)``, the derivative of order `n` by `x`, a central difference in `v`."""
+    enter(fn, "v x", "n")
 
-    @vjp(kernel, "v", symmetric=True)
+    @vjp(fn, "v", symmetric=True)
     def rule(g: Any, out: Any, n: Any, v: Any, x: Any) -> Any:
         total: Any = 0.0
         for k in range(2 * n + 1):
             total = total + (0.5 * sign) ** n * (-1) ** k * math.comb(2 * n, k) * by_order(v + (n - k), x)
         return g * total
 
-    @vjp(kernel, "x", symmetric=True)
+    @vjp(fn, "x", symmetric=True)
     def next_order(g: Any, out: Any, n: Any, v: Any, x: Any) -> Any:
-        return g * call(kernel, n + 1, v, x)
+        return g * call(fn, n + 1, v, x)
 
 
 def _ive_by_order(v: Any, x: Any) -> Any:

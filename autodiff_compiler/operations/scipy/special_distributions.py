@@ -11,18 +11,15 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ...ir.infer import infer_ufunc
 from ...kernels.scipy.special_error import digamma_step
 from ...kernels.scipy.special_incomplete import beta_density, betainc_slope, gamma_density, gammainc_slope
 from ...kernels.scipy.special_kolmogorov import kolmogorov_slope, smirnov_slope
 from ...kernels.scipy.special_student import stdtr_slope, student_density
 from .. import lib
 from ..lib import SUBSCRIPTS, call
-from ..record import Refused, elementwise, op, refuses, vjp
+from ..record import Refused, elementwise, refuses, vjp
 from .special_error import ROOT_TWO_PI
-from .special_lib import Rule, has, whole, without
-
-_real = infer_ufunc(np.arctan2)
+from .special_lib import Rule, has, kernel, whole, without
 
 # --- the gamma function -----------------------------------------------------------------------------------------------
 
@@ -35,12 +32,13 @@ def _by_shape(a: Any, x: Any) -> Any:
     return call(gammainc_slope, 1, a, x)
 
 
+kernel(gamma_density, "a x")
 elementwise(
     gamma_density,
     lambda out, a, x: out * (np.log(x) - special.psi(a)),
     lambda out, a, x: out * ((a - 1) / x - 1),
 )
-op(gammainc_slope, "n, a: array, x: array", type=lambda b, n, a, x: _real(b, (a, x), {}), elementwise=True)
+kernel(gammainc_slope, "a x", "n")
 
 
 @vjp(gammainc_slope, "a", symmetric=True)
@@ -150,16 +148,14 @@ def _score_b(a: Any, b: Any, x: Any) -> Any:
     return np.log1p(-x) - special.psi(b) + special.psi(a + b)
 
 
+kernel(beta_density, "a b x")
 elementwise(
     beta_density,
     lambda out, a, b, x: out * _score_a(a, b, x),
     lambda out, a, b, x: out * _score_b(a, b, x),
     lambda out, a, b, x: out * ((a - 1) / x - (b - 1) / (1 - x)),
 )
-op(
-    betainc_slope, "n, m, a: array, b: array, x: array, y: array", elementwise=True,
-    type=lambda b, n, m, *args: _real(b, args, {}),
-)  # fmt: skip
+kernel(betainc_slope, "a b x y", "n m")
 
 
 @vjp(betainc_slope, "a", symmetric=True)
@@ -295,12 +291,13 @@ def _t_score(v: Any, t: Any) -> Any:
     return 0.5 * (constant - np.log1p(ratio) + (1 + 1 / v) * ratio / (1 + ratio))
 
 
+kernel(student_density, "v t")
 elementwise(
     student_density,
     lambda out, v, t: out * _t_score(v, t),
     lambda out, v, t: -out * (v + 1) * t / (v + t * t),
 )
-op(stdtr_slope, "n, v: array, t: array", type=lambda b, n, v, t: _real(b, (v, t), {}), elementwise=True)
+kernel(stdtr_slope, "v t", "n")
 
 
 @vjp(stdtr_slope, "v", symmetric=True)
@@ -387,7 +384,7 @@ elementwise(
 
 # --- Kolmogorov and Smirnov -------------------------------------------------------------------------------------------
 
-op(kolmogorov_slope, "n, x: array", type=lambda b, n, x: infer_ufunc(np.cbrt)(b, (x,), {}), elementwise=True)
+kernel(kolmogorov_slope, "x", "n")
 
 
 @vjp(kolmogorov_slope, "x", symmetric=True)
@@ -397,7 +394,7 @@ def _kolmogorov_slope(g: Any, out: Any, n: Any, x: Any) -> Any:
 
 elementwise(special.kolmogorov, lambda out, x: call(kolmogorov_slope, 1, x))
 elementwise(special.kolmogi, lambda out, p: 1 / call(kolmogorov_slope, 1, out))
-op(smirnov_slope, "n: array, x: array", type=lambda b, n, x: _real(b, (n, x), {}), elementwise=True)
+kernel(smirnov_slope, "n x")
 refuses(
     smirnov_slope,
     Refused("the second derivative of scipy.special.smirnov is not known to the compiler", "differentiate it once"),

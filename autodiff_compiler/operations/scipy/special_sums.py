@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 from ...ir.core import Builder, type_of
+from ...ir.infer import broadcast_dims
 from ...ir.ops_common import as_array, reduced, scalar_or_array
 from ...ir.opset import mark
 from ...ir.types import ANY, Ty
@@ -20,14 +21,16 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def _sum_type(b: Builder, a: Any, weights: Any, axis: Any, keepdims: Any) -> Ty:
-    t = as_array(b, a)
-    if weights is not None or t.dtype not in _FLOATS or not t.dims or lib.symbolic(axis, keepdims):
+    types = [as_array(b, x) for x in (a, weights) if x is not None]
+    dims = broadcast_dims(b, [t.dims for t in types])
+    dtype = types[0].dtype
+    if not dims or dtype not in _FLOATS or any(t.dtype != dtype for t in types) or lib.symbolic(axis, keepdims):
         return ANY
-    return scalar_or_array(True, t.dtype, reduced(t.dims, axis, keepdims))
+    return scalar_or_array(True, dtype, reduced(dims, axis, keepdims))
 
 
 op(logsumexp, "a: array, b: array, axis, keepdims", type=_sum_type)
-op(signed_logsumexp, "a: array, b: array, axis, keepdims", nout=2, type=lambda b, *args: (ANY, ANY))
+op(signed_logsumexp, "a: array, b: array, axis, keepdims", nout=2, type=lambda b, *args: (_sum_type(b, *args),) * 2)
 
 
 def _share(out: Any, a: Any, b: Any, axis: Any, keepdims: Any) -> Any:
