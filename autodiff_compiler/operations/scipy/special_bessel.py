@@ -15,7 +15,7 @@ from ...kernels.scipy.special_bessel import iv_order, ive_derivative, jv_order, 
 from .. import lib
 from ..lib import call
 from ..record import elementwise, op, prims_of, refuses, vjp
-from .special_lib import Rule, several, whole, without
+from .special_lib import Rule, plain, several, whole, without
 from .special_lib import kernel as enter
 
 # --- of any order -----------------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ several(
 
 
 def _struve_rest(v: Any, x: Any) -> Any:
-    return np.power(0.5 * x, v) * special.rgamma(v + 1.5) * (1 / math.sqrt(math.pi))
+    return np.power(0.5 * x, v) * plain(special.rgamma(v + 1.5)) * (1 / math.sqrt(math.pi))
 
 
 elementwise(
@@ -288,6 +288,16 @@ for _fn in (special.mathieu_cem, special.mathieu_sem):
     prims_of(_fn, make=True)
     refuses(_fn, without(_fn.__name__, "parameters"), "x1", "x2")
     several(_fn, 2, lambda out, m, q, x: _DEGREE * out[1], _bent)
+
+for _fn in (special.mathieu_modcem1, special.mathieu_modcem2, special.mathieu_modsem1, special.mathieu_modsem2):
+    _values = special.mathieu_a if "cem" in _fn.__name__ else special.mathieu_b
+
+    def _modified(out: Any, m: Any, q: Any, x: Any, values: Any = _values) -> Any:
+        return (values(m, q) - 2 * q * np.cosh(2 * x)) * out[0]
+
+    prims_of(_fn, make=True)
+    refuses(_fn, without(_fn.__name__, "parameters"), "x1", "x2")
+    several(_fn, 2, lambda out, m, q, x: out[1], _modified)
 
 # --- integrals --------------------------------------------------------------------------------------------------------
 

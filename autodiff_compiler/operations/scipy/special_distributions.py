@@ -19,7 +19,7 @@ from .. import lib
 from ..lib import SUBSCRIPTS, call
 from ..record import Refused, elementwise, refuses, vjp
 from .special_error import ROOT_TWO_PI
-from .special_lib import Rule, has, kernel, whole, without
+from .special_lib import Rule, has, kernel, plain, whole, without
 
 # --- the gamma function -----------------------------------------------------------------------------------------------
 
@@ -341,7 +341,7 @@ def _noncentral(x: Any, v: Any, c: Any) -> Any:
     order, root = 0.5 * v - 1, np.sqrt(c * x)
     return (
         0.5
-        * np.exp(-0.5 * np.square(np.sqrt(x) - np.sqrt(c)))
+        * np.exp(-0.5 * np.square(np.sqrt(x) - plain(np.sqrt(c))))
         * np.power(x / c, 0.5 * order)
         * special.ive(order, root)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -109,6 +110,16 @@ several(
     lambda out, z: np.sin(math.pi / 2 * (z * z)),
     lambda out, z: np.cos(math.pi / 2 * (z * z)),
 )
+
+
+# Of the results, the second is the first times exp(-+ i (x ** 2 + pi / 4)) / sqrt(pi).
+for _fn, _sign in ((special.modfresnelp, 1), (special.modfresnelm, -1)):
+    several(
+        _fn,
+        0,
+        lambda out, x, turn=1j * _sign: -np.exp(turn * (x * x)),
+        lambda out, x, turn=1j * _sign: -2 * turn * x * out[1] - cmath.exp(-math.pi / 4 * turn) / ROOT_PI,
+    )
 
 
 def _sinhc(x: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from scipy import special
 
 from ...ir.core import Builder
@@ -49,6 +50,11 @@ def without(name: str, what: str) -> Refused:
         f"the derivative of scipy.special.{name} with respect to its {what} is not known to the compiler",
         "pass a value there that does not depend on what is differentiated",
     )
+
+
+def plain(x: Any) -> Any:
+    """A number that a function of NumPy's or SciPy's has made of constants, as Python's: so float32 stays float32."""
+    return float(x) if type(x) is np.float64 else x
 
 
 def has(name: str) -> bool:

@@ -45,6 +45,7 @@ UNARY = """
     erfinv -0.8 0.8, erfcinv 0.2 1.8, gammaln 0.3 3, zetac 1.5 4, j0 0.3 5, j1 0.3 5, y0 0.5 5, y1 0.5 5, i0 -2 2,
     i1 -2 2, i0e 0.3 3, i1e 0.3 3, k0 0.5 3, k1 0.5 3, k0e 0.5 3, k1e 0.5 3, ber 0.5 3, bei 0.5 3, ker 0.5 3, kei 0.5 3,
     berp 0.5 3, beip 0.5 3, kerp 0.5 3, keip 0.5 3, itstruve0 0.5 3, itmodstruve0 0.5 3, it2struve0 0.5 3,
+    modfresnelp 0.3 2, modfresnelm 0.3 2,
     ellipk -1 0.9, ellipkm1 0.1 1.5, ellipe -1 0.9, kolmogorov 0.5 1.5, kolmogi 0.2 0.8,
     itairy 0.5 2, iti0k0 0.5 2, itj0y0 0.5 2,
     it2i0k0 0.5 2, it2j0y0 0.5 2, airye 0.5 2, kelvin 0.5 3, exp1 0.5 2, expi 0.5 2
@@ -172,6 +173,7 @@ CASES += [(getattr(special, f"{k}vp"), (1.5, X, n), {}) for k in "jyik" for n in
 CASES += [(fn, (0.5, complexes(), 1), {}) for fn in (special.h1vp, special.h2vp)]
 CASES += [(fn, (0.7, X), {}) for fn in (special.pbdv, special.pbvv, special.pbwa)]
 CASES += [(fn, (2, 0.7, 20 * X), {}) for fn in (special.mathieu_cem, special.mathieu_sem)]
+CASES += [(getattr(special, f"mathieu_mod{k}"), (2, 0.7, X), {}) for k in ("cem1", "cem2", "sem1", "sem2")]
 
 # --- polynomials ------------------------------------------------------------------------------------------------------
 
@@ -236,7 +238,7 @@ CASES += [
 ]
 
 
-NO_SINGLE = [special.mathieu_cem, special.mathieu_sem]
+NO_SINGLE = [fn for name, fn in vars(special).items() if name.startswith("mathieu")]
 # Its last argument is one less the one before, and does not move by itself.
 CHECKED_BY_SECOND_ORDER = [(special_incomplete.betainc_slope, (1, 0, X, Y, P, P), {})]
 
