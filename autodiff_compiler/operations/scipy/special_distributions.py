@@ -247,6 +247,47 @@ elementwise(
     special.nbdtri, *[whole("nbdtri", c) for c in _COUNTS], lambda out, k, n, y: 1 / _pdf2(n * 1.0, k + 1.0, out)
 )
 
+# --- solved for the counts, which are real numbers then ---------------------------------------------------------------
+
+# pdtrik(p, m): 1 - P(k + 1, m) = p
+elementwise(
+    special.pdtrik,
+    lambda out, p, m: -1 / _by_shape(out + 1, m),
+    lambda out, p, m: -_pdf(out + 1, m) / _by_shape(out + 1, m),
+)
+
+
+def _by_failures(k: Any, n: Any, p: Any) -> Any:
+    return _by_a(k + 1, n - k, p, 1 - p) - _by_b(k + 1, n - k, p, 1 - p)
+
+
+# bdtrik(y, n, p) and bdtrin(k, y, p): 1 - I(k + 1, n - k, p) = y
+elementwise(
+    special.bdtrik,
+    lambda out, y, n, p: -1 / _by_failures(out, n, p),
+    lambda out, y, n, p: -_by_b(out + 1, n - out, p, 1 - p) / _by_failures(out, n, p),
+    lambda out, y, n, p: -_pdf2(out + 1, n - out, p) / _by_failures(out, n, p),
+)
+elementwise(
+    special.bdtrin,
+    lambda out, k, y, p: -_by_failures(k, out, p) / _by_b(k + 1, out - k, p, 1 - p),
+    lambda out, k, y, p: -1 / _by_b(k + 1, out - k, p, 1 - p),
+    lambda out, k, y, p: -_pdf2(k + 1, out - k, p) / _by_b(k + 1, out - k, p, 1 - p),
+)
+# nbdtrik(y, n, p) and nbdtrin(k, y, p): I(n, k + 1, p) = y
+elementwise(
+    special.nbdtrik,
+    lambda out, y, n, p: 1 / _by_b(n, out + 1, p, 1 - p),
+    lambda out, y, n, p: -_by_a(n, out + 1, p, 1 - p) / _by_b(n, out + 1, p, 1 - p),
+    lambda out, y, n, p: -_pdf2(n, out + 1, p) / _by_b(n, out + 1, p, 1 - p),
+)
+elementwise(
+    special.nbdtrin,
+    lambda out, k, y, p: -_by_b(out, k + 1, p, 1 - p) / _by_a(out, k + 1, p, 1 - p),
+    lambda out, k, y, p: 1 / _by_a(out, k + 1, p, 1 - p),
+    lambda out, k, y, p: -_pdf2(out, k + 1, p) / _by_a(out, k + 1, p, 1 - p),
+)
+
 # --- the distribution of F --------------------------------------------------------------------------------------------
 # fdtr(n, d, x) = I(n / 2, d / 2, w) with w = n x / (n x + d)
 
@@ -281,6 +322,13 @@ elementwise(
     lambda out, n, d, p: -_f_by_d(n, d, out) / _f_by_x(n, d, out),
     lambda out, n, d, p: 1 / _f_by_x(n, d, out),
 )
+elementwise(
+    special.fdtridfd,
+    lambda out, n, p, x: -_f_by_n(n, out, x) / _f_by_d(n, out, x),
+    lambda out, n, p, x: 1 / _f_by_d(n, out, x),
+    lambda out, n, p, x: -_f_by_x(n, out, x) / _f_by_d(n, out, x),
+)
+
 # --- Student's distribution -------------------------------------------------------------------------------------------
 
 

@@ -222,6 +222,11 @@ CASES += [(special.smirnov, (4, 0.3 * X), {}), (special.smirnovi, (4, P), {})]
 CASES += [(special_incomplete.gamma_density, (X, Y), {}), (special_incomplete.beta_density, (X, Y, P), {})]
 CASES += [(special_incomplete.gammainc_slope, (1, X, Y), {}), (special_kolmogorov.kolmogorov_slope, (1, X), {})]
 
+CASES += [(special.pdtrik, (P, 2 + X), {}), (special.fdtridfd, (X, 0.4 * P, Y), {})]
+CASES += [(special.bdtrik, (P, 9.0, 0.4 + 0.1 * X), {}), (special.bdtrin, (3.0, P, 0.4 + 0.1 * X), {})]
+CASES += [(special.nbdtrik, (P, 9.0, 0.4 + 0.1 * X), {}), (special.nbdtrin, (3.0, P, 0.4 + 0.1 * X), {})]
+CASES += [(special.diric, (X, n), {}) for n in (1, 4, 5)] + [(special.diric, (inside(-4, 4, 2), 3), {})]
+CASES += [(special_sums.diric_derivative, (1, X, 4), {}), (special.assoc_laguerre, (X, 3, 2), {})]
 # Those of which no second derivative by a parameter is known, and those that SciPy computes in float64 only.
 FIRST = [special.hyp0f1, special.hyp1f1, special.hyp2f1, special.hyperu, special.smirnov, special.smirnovi]
 FIRST += [vars(special_hypergeometric)[f"{name}_slope"] for name in ("hyp0f1", "hyp1f1", "hyp2f1", "hyperu")]
