@@ -109,5 +109,4 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 
 
 def _floating(x: Any) -> Any:
-    x = np.asarray(x)
-    return x if x.dtype.kind == "f" else x.astype(np.float64)
+    return np.asarray(x, dtype_of(x))

@@ -35,7 +35,7 @@ def _gamma_weight(a: Any, x: Any) -> Any:
     """``x ** a * exp(-x) / gamma(a)``, also for large `a`: by Stirling's formula and the deviance."""
     large = a > 10
     safe = np.where(large, a, 20.0)
-    by_stirling = np.sqrt(safe / (2 * np.pi)) * np.exp(-_deviance(safe, x) - _stirling(safe))
+    by_stirling = np.sqrt(safe / (2 * np.pi)) * np.exp(-_deviance(safe, x) - stirling(safe))
     return np.where(large, by_stirling, np.exp(special.xlogy(a, x) - x - special.gammaln(a)))
 
 
@@ -51,7 +51,7 @@ def _deviance(a: Any, x: Any) -> Any:
     return np.where(close, a * (u * v - 2 * v * series), x - a - special.xlogy(a, x / a))
 
 
-def _stirling(a: Any) -> Any:
+def stirling(a: Any) -> Any:
     """``gammaln(a) - (a - 1 / 2) * log(a) + a - log(2 * pi) / 2``."""
     w = 1 / (a * a)
     return (1 / 12 - w * (1 / 360 - w * (1 / 1260 - w * (1 / 1680 - w * (1 / 1188 - w * 691 / 360360))))) / a

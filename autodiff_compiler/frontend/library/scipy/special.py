@@ -18,6 +18,11 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: Any = False, re
     return special_sums.logsumexp(a, b, axis, keepdims)
 
 
+@defines(special.assoc_laguerre)
+def assoc_laguerre(x: Any, n: Any, k: Any = 0.0) -> Any:
+    return special.eval_genlaguerre(n, k, x)
+
+
 if hasattr(special, "softplus"):
 
     @defines(special.softplus)
