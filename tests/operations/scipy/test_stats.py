@@ -326,6 +326,27 @@ def test_a_distribution_that_is_not_in_the_table() -> None:
     np.testing.assert_allclose(ad.grad(g)(0.5), stats.nct.mean(3.0, 1.0))
 
 
+HALF = type(stats.norm)(a=0.0, name="norm")
+NCT = stats.nct(3.0, 1.0)
+
+
+def test_methods_without_a_derivative_are_called_on_their_object() -> None:
+    def f(x):
+        drawn = stats.norm.rvs(1.0, 2.0, size=3, random_state=3)
+        frozen = stats.norm(1.0, scale=2.0).rvs(size=3, random_state=4)
+        return np.sum(x * drawn * frozen) + x * HALF.pdf(-1.0) + x * NCT.pdf(0.3) + x * stats.t(5.0).moment(2)
+
+    np.testing.assert_allclose(ad.grad(f)(1.5), f(1.0), rtol=1e-14)
+
+
+def test_a_draw_by_what_is_differentiated() -> None:
+    def f(x):
+        return np.sum(stats.norm.rvs(x, 1.0, size=3))
+
+    with pytest.raises(RuleLookupError, match=r"scipy\.stats\.norm\.rvs"):
+        ad.grad(f)(0.5)
+
+
 def test_wrong_arguments_raise_what_scipy_raises() -> None:
     def missing(x):
         return stats.gamma.logpdf(x)
