@@ -382,7 +382,11 @@ class _Check:
         except TypeError:
             return
         g = self.cotangent(out)
-        g64 = g.astype(np.result_type(reference)) if self.prim.nout == 1 else tuple(map(np.float64, g))
+        g64 = (
+            g.astype(np.result_type(reference))
+            if self.prim.nout == 1
+            else tuple([np.asarray(part, np.result_type(o)) for part, o in zip(g, reference)])
+        )
         want = self.reverse(g64, reference, big)
         with np.errstate(all="ignore"):
             for k, ((x, bar), ref) in enumerate(zip(self.rule_bars(g, out, small), want)):

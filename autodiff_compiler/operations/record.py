@@ -73,9 +73,20 @@ class Overflowing:
     partial: Rule
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The operation has no derivative with respect to this argument: a partial, and as a pullback the error."""
+
+    reason: str
+    remedy: str
+
+    def __call__(self, g: Any, out: Any, *args: Any, **kwargs: Any) -> Any:
+        raise unsupported(self.reason, self.remedy)
+
+
 # A partial is a function ``partial(out, *args)``. None is zero everywhere; 1 and -1 pass the cotangent on; an ellipsis
 # stands for an argument that has a pullback instead.
-Partial = Rule | Over | Overflowing | int | EllipsisType | None
+Partial = Rule | Over | Overflowing | Refused | int | EllipsisType | None
 
 _PACKAGE = __name__.split(".")[0] + "."
 
@@ -192,11 +203,11 @@ def _standard(fn: Any) -> Prim | None:
         )  # fmt: skip
         record.total = total
         return record
-    if isinstance(fn, np.ufunc) and family_of(fn) == "special" and fn.nout == 1:
+    if isinstance(fn, np.ufunc) and family_of(fn) == "special":
         special: Any = fn
         return op(
             special, ", ".join([f"x{k + 1}: array" for k in range(special.nin)]), name="scipy.special." + stem,
-            infer=infer_ufunc(special), elementwise=True,
+            infer=infer_ufunc(special), elementwise=True, nout=special.nout,
         )  # fmt: skip
     if stem in (*MATH_UNARY, *MATH_BINARY) and getattr(math, stem, None) is fn:
         return op(
@@ -338,6 +349,14 @@ def is_constant_in(prim: Prim, name: str) -> bool:
     return prim.nondiff or prim.pullbacks.get(name) is _zero
 
 
+def refuses(fns: Any, refused: Refused, *arguments: str) -> None:
+    """Declare that there is no derivative with respect to these arguments, and why."""
+    _note(sys._getframe(1))
+    for prim in prims_of(fns):
+        for name in arguments:
+            prim.pullbacks[_parameter(prim, name)] = refused
+
+
 def _zero(g: Any, out: Any, *args: Any, **kwargs: Any) -> None:
     return None
 
@@ -395,6 +414,8 @@ def _from_partial(p: Partial, k: int, singular: int) -> Rule:
     if isinstance(p, Overflowing):
         exponential = p.partial
         return lambda g, out, x: guarded(g, lambda out, x: g * cut(g, exponential(out, x), x), (out, x), CHOICES)
+    if isinstance(p, Refused):
+        return p
     assert callable(p)
 
     def rule(g: Any, out: Any, *args: Any) -> Any:
@@ -435,9 +456,16 @@ def rules() -> Sequence[tuple[Prim, str]]:
     found: dict[tuple[Prim, str], None] = {}
     for prim in PRIMS.values():
         partials = prim.partials or ()
-        found.update(((prim, name), None) for name, p in zip(prim.params, partials) if p not in (None, ...))
-        found.update(((prim, name), None) for name, rule in prim.pullbacks.items() if rule is not _zero)
+        found.update(((prim, name), None) for name, p in zip(prim.params, partials) if not _is_none(p))
+        found.update(
+            ((prim, name), None) for name, rule in prim.pullbacks.items() if rule is not _zero and not _is_none(rule)
+        )
     return list(found)
+
+
+def _is_none(p: Partial) -> bool:
+    """There is nothing to compute: the derivative is zero, refused, or said by a pullback."""
+    return p is None or p is ... or isinstance(p, Refused)
 
 
 # --- users' primitives ------------------------------------------------------------------------------------------------

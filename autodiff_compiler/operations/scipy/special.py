@@ -1,9 +1,27 @@
-"""`scipy.special`: error functions, the gamma function and what is made of it."""
+"""`scipy.special`. A module for each family of functions has their records."""
 
 from __future__ import annotations
 
-from scipy import special
+from . import (
+    special_bessel,
+    special_distributions,
+    special_elementary,
+    special_elliptic,
+    special_error,
+    special_gamma,
+    special_hypergeometric,
+    special_polynomials,
+    special_sums,
+)
 
-from ..record import elementwise
-
-elementwise(special.expit, lambda out, x: out * (1 - out))
+__all__ = [
+    "special_bessel",
+    "special_distributions",
+    "special_elementary",
+    "special_elliptic",
+    "special_error",
+    "special_gamma",
+    "special_hypergeometric",
+    "special_polynomials",
+    "special_sums",
+]

@@ -40,14 +40,19 @@ def rules_of(part: str) -> list[tuple[Prim, str]]:
     return [
         (p, name)
         for p, name in record.rules()
-        if p.name.startswith(f"scipy.{part}.") or getattr(p.fn, "__module__", "") == kernels
+        if p.name.startswith(f"scipy.{part}.") or _is_at(kernels, getattr(p.fn, "__module__", ""))
     ]
 
 
 def definitions_of(part: str) -> list[Any]:
     """The functions of a part that have a definition."""
     home = f"autodiff_compiler.frontend.library.scipy.{part}"
-    return [fn for fn, definition in DEFINED.items() if definition.__module__ == home]
+    return [fn for fn, definition in DEFINED.items() if _is_at(home, definition.__module__)]
+
+
+def _is_at(home: str, module: Any) -> bool:
+    """The module of a part, or one that it is split into: `special`, `special_gamma`."""
+    return module == home or str(module).startswith(home + "_")
 
 
 def without_case(part: str, cases: Iterable[tuple[Any, tuple[Any, ...], dict[str, Any]]]) -> list[str]:

@@ -7,11 +7,19 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from ....kernels.scipy import special_sums
 from ...definitions import defines
 
 
-@defines(special.log_softmax)
-def log_softmax(x: Any, axis: Any = None) -> Any:
-    x = np.asarray(x)
-    shifted = x - np.max(x, axis=axis, keepdims=True)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+@defines(special.logsumexp)
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: Any = False, return_sign: Any = False) -> Any:
+    if return_sign:
+        return special_sums.signed_logsumexp(a, b, axis, keepdims)
+    return special_sums.logsumexp(a, b, axis, keepdims)
+
+
+if hasattr(special, "softplus"):
+
+    @defines(special.softplus)
+    def softplus(x: Any) -> Any:
+        return np.logaddexp(0, x)
