@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import sys
 from bisect import bisect_left, bisect_right, insort
 from operator import itemgetter
 from typing import Any
@@ -61,8 +62,12 @@ def home_of_kernel(prim: Prim) -> str:
 
 
 def part_of_scipy(prim: Prim) -> str:
-    """How emitted code refers to the module of a function of SciPy's: "special" for `scipy.special.erf`."""
-    return prim.name.rsplit(".", 2)[1] if prim.name.startswith("scipy.") else ""
+    """How emitted code refers to the module of a function of SciPy's: "special" for `scipy.special.erf`.
+
+    A method is no function of a module: it is called as the object that it is.
+    """
+    module = prim.name.rpartition(".")[0]
+    return module.rpartition(".")[2] if module.startswith("scipy.") and module in sys.modules else ""
 
 
 # `_` is what the printer calls a loop variable or a result that nobody reads.

@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
-from . import stats_continuous, stats_discrete, stats_shapes
+from . import (
+    stats_continuous,
+    stats_density,
+    stats_discrete,
+    stats_multivariate,
+    stats_samples,
+    stats_shapes,
+    stats_tests,
+)
 
-__all__ = ["stats_continuous", "stats_discrete", "stats_shapes"]
+__all__ = [
+    "stats_continuous",
+    "stats_density",
+    "stats_discrete",
+    "stats_multivariate",
+    "stats_samples",
+    "stats_shapes",
+    "stats_tests",
+]

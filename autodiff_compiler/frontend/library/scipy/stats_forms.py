@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ....ir.core import Prim
+from ....ir.opset import gives
+from ....ir.types import ANY
 from ...avals import Obj
 from ...definitions import are_definitions, constant
 from ...handlers import Ctx, Val, lowers
@@ -111,7 +114,14 @@ def unknown(dist: Any, method: str, *args: Any, **kwargs: Any) -> Any:
 @lowers(unknown)
 def _unknown(ctx: Ctx, dist: Val, method: Val, /, *args: Val, **kwargs: Val) -> Val:
     name = f"scipy.stats.{dist.obj.name}.{method}"
-    return ctx.call_unknown(getattr(ctx.pinned(dist), method), list(args), kwargs, ctx.node, name)
+    bound = getattr(ctx.pinned(dist), method)
+    if not type(dist.obj).__module__.startswith("scipy."):
+        return ctx.call_unknown(bound, list(args), kwargs, ctx.node, name)
+    # SciPy's distributions keep nothing of what they are called with.
+    prim = Prim(name, bound, infer=gives(ANY), params=("*args",), alias="maybe", effects=True)
+    operands = [ctx.plain(a, ctx.node) for a in args]
+    keywords = {k: ctx.plain(a, ctx.node) for k, a in kwargs.items()}
+    return ctx.linked(ctx.emit(ctx.node, prim, *operands, **keywords), [*args, *kwargs.values()], numpy=False)
 
 
 def computed(formula: Formula, value: Any) -> Any:

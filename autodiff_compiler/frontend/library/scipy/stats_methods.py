@@ -404,6 +404,21 @@ def support(self: Any, *args: Any, **kwds: Any) -> Any:
     return where(ok, _placed(low, loc, scale), NAN), where(ok, _placed(high, loc, scale), NAN)
 
 
+# --- draws, and what has no derivative --------------------------------------------------------------------------------
+
+
+def _has_no_derivative(name: str, *owners: Any) -> None:
+    """The method is called as it stands: errors name the distribution."""
+
+    @defines(*{vars(cls)[name] for owner in owners for cls in owner.__mro__ if name in vars(cls)})
+    def method(self: Any, *args: Any, **kwds: Any) -> Any:
+        return unknown(self, name, *args, **kwds)
+
+
+for _name in ("rvs", "moment", "stats"):
+    _has_no_derivative(_name, stats.rv_continuous, stats.rv_discrete)
+
+
 # --- frozen distributions ---------------------------------------------------------------------------------------------
 
 
@@ -444,6 +459,15 @@ class Frozen:
 
     def isf(self, q: Any) -> Any:
         return self.dist.isf(q, *self.args, **self.kwds)
+
+    def rvs(self, size: Any = None, random_state: Any = None) -> Any:
+        return self.dist.rvs(*self.args, **self.kwds, size=size, random_state=random_state)
+
+    def moment(self, order: Any) -> Any:
+        return self.dist.moment(order, *self.args, **self.kwds)
+
+    def stats(self, moments: Any = "mv") -> Any:
+        return self.dist.stats(*self.args, **self.kwds, moments=moments)
 
     def mean(self) -> Any:
         return self.dist.mean(*self.args, **self.kwds)
