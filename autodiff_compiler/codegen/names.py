@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import sys
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from heapq import heappop, heappush
@@ -64,7 +65,10 @@ def home_of_kernel(prim: Prim) -> str:
 
 def part_of_scipy(prim: Prim) -> str:
     """How emitted code refers to the module of a function of SciPy's: "special" for `scipy.special.erf`."""
-    return prim.name.rsplit(".", 2)[1] if prim.name.startswith("scipy.") else ""
+    module, _, name = prim.name.rpartition(".")
+    if not module.startswith("scipy.") or getattr(sys.modules.get(module), name, None) is not prim.fn:
+        return ""  # the function behind a property, say
+    return module.rpartition(".")[2]
 
 
 # `_` is what the printer calls a loop variable or a result that nobody reads.
