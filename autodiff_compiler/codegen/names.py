@@ -62,12 +62,11 @@ def home_of_kernel(prim: Prim) -> str:
 
 
 def part_of_scipy(prim: Prim) -> str:
-    """How emitted code refers to the module of a function of SciPy's: "special" for `scipy.special.erf`.
-
-    A method is no function of a module: it is called as the object that it is.
-    """
-    module = prim.name.rpartition(".")[0]
-    return module.rpartition(".")[2] if module.startswith("scipy.") and module in sys.modules else ""
+    """How emitted code refers to the module of a function of SciPy's: "special" for `scipy.special.erf`."""
+    module, _, name = prim.name.rpartition(".")
+    if not module.startswith("scipy.") or getattr(sys.modules.get(module), name, None) is not prim.fn:
+        return ""  # the function behind a property, say
+    return module.rpartition(".")[2]
 
 
 # `_` is what the printer calls a loop variable or a result that nobody reads.

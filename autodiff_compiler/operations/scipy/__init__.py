@@ -6,7 +6,18 @@ from ...families import Families
 from ...ir import opset
 
 FAMILIES = Families(
-    __name__, "fft", "integrate", "interpolate", "linalg", "optimize", "sparse", "spatial", "special", "stats"
+    __name__,
+    "fft",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "signal",
+    "sparse",
+    "spatial",
+    "special",
+    "stats",
 )
 opset.LATE.append(FAMILIES.load_for)
 

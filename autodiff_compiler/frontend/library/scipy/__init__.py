@@ -7,7 +7,18 @@ from ....families import Families
 from ...definitions import LATE
 
 FAMILIES = Families(
-    __name__, "fft", "integrate", "interpolate", "linalg", "optimize", "sparse", "spatial", "special", "stats"
+    __name__,
+    "fft",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "signal",
+    "sparse",
+    "spatial",
+    "special",
+    "stats",
 )
 LATE.append(FAMILIES.load_for)
 
