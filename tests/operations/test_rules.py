@@ -680,6 +680,9 @@ APART = {
     (lookup(np.float16), "x"),  # too coarse for differences
     (lookup(runtime.implicit), "x"),
     (lookup(runtime.implicit), "*operands"),  # its value is the solution: tests/operations/scipy/test_optimize.py
+    *[(lookup(fn), "*args") for fn in (runtime.difference_pullback, runtime.difference_pushforward)],  # they refuse
+    (lookup(runtime.difference_pullback), "g"),
+    (lookup(runtime.difference_pushforward), "d"),
     (opset.LIST_NEW, "items"),
     (UNSTACK, "a"),
     (opset.LIST_APPEND, "l"),
