@@ -17,6 +17,14 @@ import numpy as np
 from .pristine import as_they_were, hold_modules
 
 _PREFIX = "scipy."
+# The oldest SciPy whose values and dtypes the definitions follow. Of an older one nothing is known.
+OLDEST = (1, 16)
+
+
+def has_old_scipy() -> bool:
+    """The program uses a SciPy of which nothing is known."""
+    version = str(getattr(sys.modules.get("scipy"), "__version__", "")).split(".")[:2]
+    return len(version) == 2 and all(part.isdigit() for part in version) and tuple(map(int, version)) < OLDEST
 
 
 def family_of(obj: Any) -> str | None:
@@ -48,7 +56,7 @@ class Families:
         if not self.missing:
             return False
         name = family_of(obj)
-        if name is None or name not in self.missing:
+        if name is None or name not in self.missing or has_old_scipy():
             return False
         self.load(name)
         return True
@@ -61,4 +69,4 @@ class Families:
             self.missing.discard(name)
 
 
-__all__ = ["Families", "family_of"]
+__all__ = ["OLDEST", "Families", "family_of", "has_old_scipy"]

@@ -15,6 +15,7 @@ no derivative rule for str with respect to its argument '*args', which depends o
 from __future__ import annotations
 
 from ..errors import RuleLookupError, UnsupportedError
+from ..families import OLDEST, family_of, has_old_scipy
 from ..ir.core import Loc, Op
 
 
@@ -27,6 +28,12 @@ def crossing(op: Op) -> Exception:
 
 
 def missing_rule(op: Op, name: str) -> Exception:
+    if family_of(op.prim.fn) is not None and has_old_scipy():
+        return RuleLookupError(
+            f"the derivatives of {op.prim.name} are known for SciPy {OLDEST[0]}.{OLDEST[1]} and newer versions",
+            op.loc,
+            "update SciPy (that takes Python 3.11 or newer), or register a rule with autodiff_compiler.vjp_rule",
+        )
     return RuleLookupError(
         f"no derivative rule for {op.prim.name} with respect to its argument {name!r}, "
         "which depends on a differentiated input",

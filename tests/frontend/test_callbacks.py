@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+pytest.importorskip("scipy", minversion="1.16")  # of older versions nothing is known
 from scipy import integrate
 from scipy.integrate import quad
 from scipy.optimize import brentq

@@ -39,7 +39,7 @@ BELOW: dict[str, set[str]] = {
         "operations",
     },
     "codegen": {"records", "errors", "runtime", "kernels", "tree", "ir", "operations"},
-    "transforms": {"records", "errors", "runtime", "kernels", "tree", "ir", "analysis", "operations"},
+    "transforms": {"families", "records", "errors", "runtime", "kernels", "tree", "ir", "analysis", "operations"},
     "api": {
         "records",
         "deep",
