@@ -61,7 +61,10 @@ def _kink(f: Callable[[Any], float], leaf: Any, index: Any, place: str, noise: f
         jump = abs((10 * near - far) / 9)  # what is left of the change as the step goes to zero
         if jump > 1e-3 * abs(near) + 10 * noise and jump > 20 * abs(far - near):
             side = "below" if sign < 0 else "above"
-            return f"{place} is at a jump, or right beside one: {side}, the value differs by {jump:.3g}. No derivative exists there"
+            return (
+                f"{place} is at a jump, or right beside one: {side}, the value differs by {jump:.3g}. "
+                "No derivative exists there"
+            )
         sides.append(near / h)
     left, right = sides
     bend = abs(right - left)
