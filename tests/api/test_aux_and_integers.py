@@ -202,5 +202,5 @@ def test_no_warning_comes_with_it():
 
 @pytest.mark.parametrize("x", [np.array([1, 2], dtype=object), np.array([1, 2], dtype="m8[s]")])
 def test_what_is_neither_is_refused(x):
-    with pytest.raises(IntegerArgumentError, match="not a floating type(.|\n)*pass it as a float, or leave"):
+    with pytest.raises(IntegerArgumentError, match=r"not a floating type(.|\n)*pass it as a float, or leave"):
         ad.grad(lambda x: 2.0, allow_int=True)(x)

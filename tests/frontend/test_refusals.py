@@ -1006,7 +1006,7 @@ def f(n):
 """,
     errors.IntegerArgumentError,
     "cannot differentiate with respect to 'n'",
-    "pass n.astype(float)",
+    r"pass n\.astype\(float\)",
     (np.arange(3),),
 )
 refuse(
