@@ -99,7 +99,8 @@ class Wanted:
                 return ("leaf", len(self.wrt) - 1)
             if self.outer:
                 return self.keep(x, path, name)
-            if not self.exact:
+            whole = np.result_type(x).kind in "biu"
+            if not self.exact or self.zeros and not whole:
                 raise IntegerArgumentError(
                     f"cannot differentiate with respect to {self.lowered.inputs[number].name!r}, "
                     f"which is {t} (not a floating type)",
@@ -213,6 +214,8 @@ def holds_floats(x: Any) -> bool:
 
 
 def _remedy(x: Any, name: str) -> str:
+    if np.result_type(x).kind not in "biu":
+        return "pass it as a float, or leave it out of argnums"
     if isinstance(x, np.ndarray):
         return f"pass {name}.astype(float), or leave it out of argnums, or pass allow_int=True to get zeros"
     return f"pass it as a float, float({name}), or leave it out of argnums, or pass allow_int=True to get zeros"

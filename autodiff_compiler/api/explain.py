@@ -55,7 +55,7 @@ def explain(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     >>> import autodiff_compiler as ad
     >>> text = ad.explain(lambda x: np.sum(np.log(x)), np.array([1.0, 0.0]))
     >>> [line.strip() for line in text.splitlines() if "first" in line]
-    ['forward sweep: -inf first in np.log, line 1', 'backward sweep: inf first in np.divide, line 1']
+    ['forward sweep: -inf first in np.log, line 1', 'backward sweep: inf first in /, line 1']
     """
     from .compiler import is_checking, pipeline  # noqa: F401  (the compiler comes in by one door)
 

@@ -21,7 +21,8 @@ from ..tracebacks import trim, trimmed
 from ..tree import children, copy_with, count_leaves, leaf_numbers, new_object, shift
 from . import persist
 from .carried import carried, is_by_value, restored
-from .specialize import MISS, Dispatcher
+from .display import Pair, Source, card, text_of
+from .specialize import MISS, Dispatcher, Entry
 from .trees import tree_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Transformed:
 
     ``primal``        the original function
     ``source(*args)`` the Python source for these arguments; without arguments, all source so far
+    ``side_by_side(*args)`` the source of the function and of its derivative
     ``tree(*args)``   the source as a syntax tree
     ``ir(*args)``     the SSA form before and after differentiation
     ``passes(*args)`` the SSA form after each pass
@@ -128,8 +130,33 @@ class Transformed:
         '    return 2.0 * x'
         """
         if args or kwargs:
-            return self._dispatch.entry_for(args, kwargs).run.__autodiff_source__  # type: ignore[attr-defined, no-any-return]
-        return "\n\n".join(self._generated)
+            return Source(self._dispatch.entry_for(args, kwargs).run.__autodiff_source__)  # type: ignore[attr-defined]
+        return Source("\n\n".join(self._generated))
+
+    @trimmed
+    def side_by_side(self, *args: Any, **kwargs: Any) -> Pair:
+        """The source of the function and of its derivative for these arguments, in two columns; in a notebook, a table.
+
+        >>> from autodiff_compiler import grad
+        >>> print(grad(lambda x: x * x).side_by_side(3.0).splitlines()[-1].split("|")[1])
+              return 2.0 * x
+        """
+        derived = self.source(*args, **kwargs)
+        return Pair(text_of(innermost(self)), derived, (_name_of(self.primal), self.__name__))
+
+    def _repr_html_(self) -> str:
+        names = self._dispatch.positional
+        wanted = ", ".join(
+            [
+                names[k] if isinstance(k, int) and -len(names) <= k < len(names) else str(k)
+                for k in (self.argnums if isinstance(self.argnums, tuple) else (self.argnums,))
+            ]
+        )
+        found = [entry for entries in list(self._dispatch.entries.values()) for entry in list(entries)]
+        return card(
+            f"{self.suffix} of {_name_of(self.primal)}", innermost(self), f"by {wanted}",
+            [(_arguments_of(entry), entry.run.__autodiff_source__) for entry in found],  # type: ignore[attr-defined]
+        )  # fmt: skip
 
     @trimmed
     def tree(self, *args: Any, **kwargs: Any) -> Any:
@@ -466,6 +493,13 @@ def hand_through(fn: Function, wanted: Wanted) -> None:
             with builder.active():
                 x = apply(np.zeros_like, x, dtype=np.dtype(np.float64))
         fn.body.exit = (*fn.body.exit, x)
+
+
+def _arguments_of(entry: Entry) -> str:
+    """The arguments that an entry is for, with their types."""
+    return (
+        ", ".join([f"{item.name}: {item.type}" for item in entry.lowered.inputs if not item.hidden]) or "no arguments"
+    )
 
 
 def _name_of(fn: Any) -> str:

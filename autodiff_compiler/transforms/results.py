@@ -97,6 +97,7 @@ def own_what_is_read(fn: Function, results: int) -> None:
             copy.parent = body
             copies.append(copy)
     replace_values(body, {copy.args[0]: copy.results[0] for copy in copies})
+    read.update([copy.results[0] for copy in copies])  # an argument that is a result, too
     body.ops[:0] = copies
     exits = list(body.exit)
     last = max((k for k, op in enumerate(body.ops) if op.tag != DERIVED), default=-1) + 1

@@ -157,6 +157,22 @@ def test_the_disk_cache_tells_them_apart(tmp_path, monkeypatch):
             ad.grad(pair)(3.0)
 
 
+@pytest.mark.parametrize("has_aux", [False, True])
+def test_writing_into_a_result_that_is_an_argument_does_not_reach_the_pullback(has_aux):
+    def f(x):
+        return (x**2).sum(), x
+
+    x = X.copy()
+    if has_aux:
+        _, pullback, returned = ad.vjp(f, x, has_aux=True)
+    else:
+        (_, returned), pullback = ad.vjp(f, x)
+    returned[...] = 99.0
+    cotangent = 1.0 if has_aux else (1.0, np.zeros(2))
+    np.testing.assert_array_equal(pullback(cotangent)[0], 2.0 * X)
+    np.testing.assert_array_equal(x, X)
+
+
 # --- integers ---------------------------------------------------------------------------------------------------------
 
 
@@ -198,3 +214,9 @@ def test_no_warning_comes_with_it():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ad.grad(lambda x: np.sum(x * 2.0), allow_int=True)(np.arange(3))
+
+
+@pytest.mark.parametrize("x", [np.array([1, 2], dtype=object), np.array([1, 2], dtype="m8[s]")])
+def test_what_is_neither_is_refused(x):
+    with pytest.raises(IntegerArgumentError, match=r"not a floating type(.|\n)*pass it as a float, or leave"):
+        ad.grad(lambda x: 2.0, allow_int=True)(x)

@@ -1048,7 +1048,7 @@ def f(n):
 """,
     errors.IntegerArgumentError,
     "cannot differentiate with respect to 'n'",
-    "pass it as a float",
+    r"pass n\.astype\(float\)",
     (np.arange(3),),
 )
 refuse(

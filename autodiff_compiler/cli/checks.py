@@ -1,0 +1,143 @@
+"""The command `check`: a gradient against central differences."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .targets import Path, Target, at, call_primal, gradient_of, is_inexact, leaves_of, print_table, replaced
+
+_STEP = 6e-6  # about the cube root of a double's precision, where central differences are best
+
+
+def _difference(f: Callable[[Any], float], leaf: Any, index: Any) -> complex:
+    """The central difference of `f` by one entry of `leaf`, with an error of fourth order in the step.
+
+    For a complex entry it is the derivative by the real part minus 1j times the derivative by the imaginary part.
+    """
+
+    def moved(amount: Any) -> float:
+        if isinstance(leaf, np.ndarray):
+            out = leaf.copy()
+            out[index] += amount
+            return f(out)
+        return f(leaf + amount)
+
+    entry = leaf[index] if isinstance(leaf, np.ndarray) else leaf
+    h = 20 * _STEP * max(1.0, abs(entry))
+
+    def along(direction: Any) -> float:
+        near = moved(h * direction) - moved(-h * direction)
+        far = moved(2 * h * direction) - moved(-2 * h * direction)
+        return float((8 * near - far) / (12 * h))
+
+    return along(1.0) - 1j * along(1.0j) if np.iscomplexobj(leaf) else along(1.0)
+
+
+_MOST_KINKS = 5  # that are printed
+
+
+def _kink(f: Callable[[Any], float], leaf: Any, index: Any, place: str, noise: float) -> str:
+    """What to say if the function has a tie or a jump right at this entry: a difference means nothing there."""
+    entry = leaf[index] if isinstance(leaf, np.ndarray) else leaf
+    if np.iscomplexobj(entry):
+        return ""
+    h = 20 * _STEP * max(1.0, abs(entry))
+
+    def moved(amount: float) -> float:
+        if isinstance(leaf, np.ndarray):
+            out = leaf.copy()
+            out[index] += amount
+            return f(out)
+        return f(leaf + amount)
+
+    here = moved(0.0)
+    sides = []
+    for sign in (-1.0, 1.0):
+        near, far = sign * (moved(sign * h) - here), sign * (moved(sign * 10 * h) - here)
+        jump = abs((10 * near - far) / 9)  # what is left of the change as the step goes to zero
+        if jump > 1e-3 * abs(near) + 10 * noise and jump > 20 * abs(far - near):
+            side = "below" if sign < 0 else "above"
+            return (
+                f"{place} is at a jump, or right beside one: {side}, the value differs by {jump:.3g}. "
+                "No derivative exists there"
+            )
+        sides.append(near / h)
+    left, right = sides
+    bend = abs(right - left)
+    # The difference of the slopes of a smooth function goes with the step; that of a tie does not.
+    wide = abs((moved(10 * h) - 2 * here + moved(-10 * h)) / (10 * h))
+    if bend > 1e-3 * max(abs(left), abs(right)) and bend > 0.5 * wide and bend * h > 10 * noise:
+        return (
+            f"{place} is at a tie: the slope is {left:.4g} below and {right:.4g} above. The gradient is one of the "
+            "subgradients, central differences give their mean; check at other inputs"
+        )
+    return ""
+
+
+def check(target: Target, options: argparse.Namespace) -> int:
+    value = call_primal(target, target.args)
+    # Differences are taken in double precision, where they are more accurate.
+    doubled = tuple(_in_double(arg) for arg in target.args)
+    result = gradient_of(target)(*target.args, **target.kwargs)
+    gradients = result if isinstance(target.argnums, tuple) else (result,)
+    rows, fine, sampled = [], True, False
+    kinks: list[str] = []
+    rng = np.random.default_rng(0)
+    for position, gradient in zip(target.positions(), gradients):
+        for path, leaf in leaves_of(target.args[position], ()):
+            if not is_inexact(leaf):
+                continue
+            got = at(gradient, path)
+            name = target.names[position] + "".join(f"[{key!r}]" for key in path)
+            if np.shape(got) != np.shape(leaf):
+                rows.append([name, str(np.shape(leaf)), "-", "-", f"NO, gradient has shape {np.shape(got)}"])
+                fine = False
+                continue
+
+            def f(new: Any, position: int = position, path: Path = path) -> float:
+                args = list(doubled)
+                args[position] = replaced(args[position], path, new)
+                return float(np.real(call_primal(target, tuple(args))))
+
+            entries = list(np.ndindex(np.shape(leaf)))
+            if len(entries) > options.entries:
+                entries = [entries[k] for k in sorted(rng.choice(len(entries), options.entries, replace=False))]
+                sampled = True
+            wide = at(doubled[position], path)
+            want = np.array([_difference(f, wide, index) for index in entries])
+            have = np.array([got[index] if index else got for index in entries])
+            error = np.abs(have - want)
+            scale = max(float(np.max(np.abs(want), initial=0.0)), 1e-300)
+            absolute = float(np.max(error, initial=0.0))
+            precision = 1e-6 if np.result_type(leaf).itemsize >= (16 if np.iscomplexobj(leaf) else 8) else 1e-3
+            # Rounding in the function's value limits the accuracy of a difference for a small gradient.
+            noise = 1e-9 * abs(float(np.real(value)))
+            ok = bool(absolute <= (options.tolerance or precision) * scale + noise)  # False for a nan
+            fine &= ok
+            rows.append([name, str(np.shape(leaf)), f"{absolute:.2e}", f"{absolute / scale:.2e}", "ok" if ok else "NO"])
+            for index in entries:
+                place = name + (f"[{', '.join(map(str, index))}]" if index else "")
+                text = _kink(f, wide, index, f"{place} = {leaf[index] if index else leaf!s}", noise)
+                kinks += [text] if text else []
+    print_table(["argument", "shape", "max abs error", "max rel error", "ok"], rows)
+    if sampled:
+        print(f"({options.entries} entries of each larger argument, chosen at random)")
+    for text in kinks[:_MOST_KINKS]:
+        print(text)
+    if len(kinks) > _MOST_KINKS:
+        print(f"(and {len(kinks) - _MOST_KINKS} more such places)")
+    print("the gradient agrees with central differences" if fine else "the gradient DISAGREES with central differences")
+    return 0 if fine else 1
+
+
+def _in_double(value: Any) -> Any:
+    for path, leaf in list(leaves_of(value, ())):
+        if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fc":
+            value = replaced(value, path, leaf.astype(np.complex128 if leaf.dtype.kind == "c" else np.float64))
+        elif isinstance(leaf, np.inexact):
+            value = replaced(value, path, complex(leaf) if np.iscomplexobj(leaf) else float(leaf))
+    return value
