@@ -82,7 +82,17 @@ class Calls(Comprehensions):
             return self.call(method, [fn, *args], kwargs, node)
         if kind is Maybe or kind is Conflict:
             return self.call(self.use(fn, "the function", node), args, kwargs, node)
-        self.fail(f"{describe(fn)} cannot be called", node, "call a function or a method", ArgumentError)
+        made = self.held(fn.cell) if kind is Ref else fn
+        if type(made) is Value and made.op is not None and made.op.prim.fn is np.poly1d:
+            remedy = "evaluate it with np.polyval(coefficients, x)"
+            self.fail("a polynomial of np.poly1d that is called", node, remedy)
+        what = ast.unparse(node.func) if isinstance(node, ast.Call) else "this"
+        what = f"`{what}` is {describe(fn)}, which cannot be called"
+        cls = self.class_of(fn, node)
+        if isinstance(cls, type):
+            text = f"{cls.__name__!r} object is not callable"
+            self.raises(TypeError, text, node, what, "call a function or a method")
+        self.fail(what, node, "call a function or a method", ArgumentError)
 
     # --- primitives -----------------------------------------------------------------------------------------------
 

@@ -12,8 +12,10 @@ import sys
 import types
 from typing import Any
 
+import numpy as np
+
 from ..errors import is_interruption
-from ..ir.core import structural_key
+from ..ir.core import structural_key, type_of
 from ..ir.opset import exception
 from ..lowered import ObjectStep
 from ..records import record
@@ -247,6 +249,12 @@ class Construct(Recursions):
             return
         if type(base) is Obj:
             self.write_attribute(base, name, node)
+        is_array = type(base) is Ref and self.read(base, node).type.kind == "array"
+        found: Any = np.ndarray if is_array else self.class_of(base, node) if type_of(base).is_scalar else None
+        if isinstance(found, type) and not hasattr(found, name):
+            module = "numpy." if found.__module__ == "numpy" else ""
+            message = f"{module + found.__name__!r} object has no attribute {name!r}"
+            self.raises(AttributeError, message, node, "", "keep it in a variable, or in an object of a class")
         self.fail(f"assignment to the attribute {name!r} of {describe(base)}", node, "use another name")
 
     def set_own(self, av: Instance, name: str, value: Val, node: Node) -> None:

@@ -108,8 +108,9 @@ class Expressions(Classes):
                 result = fn(a, b)
                 if not (isinstance(result, int) and abs(result) > 1 << 62):
                     return result
-            except (ZeroDivisionError, OverflowError, TypeError, ValueError):
-                pass
+            except (ZeroDivisionError, OverflowError, TypeError, ValueError) as error:
+                if is_number(a) and is_number(b):
+                    self.raises(type(error), error.args[0] if error.args else None, node)
         for x in (a, b):
             if type(x) is Maybe or type(x) is Conflict:
                 self.operand(x, node)

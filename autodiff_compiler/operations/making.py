@@ -203,6 +203,8 @@ def _arange_type(b: Builder, start: Any, stop: Any = None, step: Any = None, dty
         default = np.dtype(np.int64)
     elif kinds <= {"i", "f"} and "f" in kinds and all(t.kind == "py" for t in types):
         default = np.dtype(np.float64)
+    if step == 0 and isinstance(step, (int, float)):
+        return ANY  # it raises
     if all(isinstance(a, int) for a in given):
         return array(dtype_of(dtype, default), (len(np.arange(*given)),))
     if stop is None and step is None and types[0].kind == "py" and kinds == {"i"}:

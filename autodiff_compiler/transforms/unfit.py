@@ -41,7 +41,7 @@ def covering(op: Op) -> Iterator[None]:
         yield
         return
     except (AutodiffError, LookupError, NotImplementedError) as error:
-        if not isinstance(error, (IndexError, KeyError)) or isinstance(error, AutodiffError):
+        if not isinstance(error, (IndexError, KeyError, RuleLookupError)):
             raise
         problem: Exception = error
     except (TypeError, ValueError, AttributeError, AssertionError, ArithmeticError) as error:
@@ -52,6 +52,8 @@ def covering(op: Op) -> Iterator[None]:
     refused = refusal(op) if op.parent.dims.parent is None else None
     if refused is not None:
         raise refused from None  # as the function would, which surely gets there
+    if isinstance(problem, AutodiffError):
+        raise problem
     raise RuleLookupError(
         f"the derivative rule of {op.prim.name} does not cover this call ({type(problem).__name__}: {problem})",
         op.loc,

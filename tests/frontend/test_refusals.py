@@ -371,19 +371,6 @@ def f(x):
     "recursion",
     "loop",
 )
-refuse(
-    "the number of axes that a reduction leaves",
-    """
-def f(x, axis):
-    return np.sum(np.sum(x, axis=axis))
-                  ^^^^^^^^^^^^^^^^^^^^
-""",
-    errors.RuleLookupError,
-    "an axis that is a constant",
-    "literal",
-    (np.eye(2), [0]),
-)
-
 # --- memory ---
 
 refuse(
@@ -1124,6 +1111,57 @@ def f(x):
     errors.AutodiffError,
     "roots",
     ".",
+)
+refuse(
+    "an array that is called",
+    """
+def f(x):
+    return x.size() * x[0]
+           ^^^^^^^^
+""",
+    errors.ArgumentError,
+    "`x.size` is an int, which cannot be called",
+    "call a function or a method",
+)
+refuse(
+    "a polynomial of np.poly1d that is called",
+    """
+def f(x):
+    return np.poly1d(x)(2.0)
+           ^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "a polynomial of np.poly1d that is called",
+    "evaluate it with np.polyval",
+)
+refuse(
+    "an attribute that arrays do not have",
+    """
+def f(x):
+    x.name = "a"
+    ^^^^^^
+    return x[0]
+""",
+    errors.MissingAttributeError,
+    "'numpy.ndarray' object has no attribute 'name'",
+    "keep it in a variable",
+)
+refuse(
+    "np.r_ of what is an array at some times only",
+    """
+def f(x):
+    path = None
+    for i in range(len(x)):
+        if path is None:
+            path = x[i : i + 1]
+        else:
+            path = np.r_[path, x[i]]
+                   ^^^^^^^^^^^^^^^^^
+    return np.sum(path)
+""",
+    errors.UnsupportedError,
+    "np.r_ and np.c_ of what is an array at some times only",
+    "begin with an empty array",
 )
 refuse(
     "a library function that calls back",

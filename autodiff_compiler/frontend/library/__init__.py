@@ -2,7 +2,19 @@
 
 from ... import nn
 from ..definitions import are_definitions
-from . import arrays, call_forms, fourier, grids, iterables, linear_algebra, numbers, scipy, statistics, ufunc_methods
+from . import (
+    arrays,
+    call_forms,
+    fourier,
+    grids,
+    iterables,
+    linear_algebra,
+    numbers,
+    ordered_lists,
+    scipy,
+    statistics,
+    ufunc_methods,
+)
 
 # The functions of `nn` are definitions of themselves.
 are_definitions(vars(nn).values())
@@ -15,6 +27,7 @@ __all__ = [
     "iterables",
     "linear_algebra",
     "numbers",
+    "ordered_lists",
     "scipy",
     "statistics",
     "ufunc_methods",

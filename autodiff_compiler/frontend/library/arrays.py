@@ -530,7 +530,13 @@ def concatenated(self: Any, key: Any) -> Any:
 
 
 def _joinable(item: Any) -> Any:
-    if isinstance(item, slice):
+    is_slice = isinstance(item, slice)
+    if not known(is_slice):
+        refuse(
+            "np.r_ and np.c_ of what is an array at some times only",
+            "begin with an empty array, such as np.zeros(0), or use np.concatenate",
+        )
+    if is_slice:
         return np.ogrid[item]
     if isinstance(item, str):
         refuse("np.r_ and np.c_ with a text", "write np.concatenate")

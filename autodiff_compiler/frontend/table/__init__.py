@@ -15,6 +15,7 @@ from . import (  # noqa: F401
     iterators,
     list_methods,
     object_functions,
+    ordered_lists,
     orders,
     set_methods,
     tape_functions,

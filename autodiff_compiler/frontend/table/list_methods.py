@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
-from ..avals import Items, ListRef, RangeOf, Seq, SliceOf, is_constant, is_static_int
+from ..avals import Items, ListRef, Obj, RangeOf, Seq, SliceOf, is_constant, is_static_int
 from ..handlers import Ctx, Val, lowers
+from ..library.ordered_lists import count_of, place_of
 from ..ranges import known
 
 # --- lists --------------------------------------------------------------------------------------------------------
@@ -52,29 +54,50 @@ def _sort(ctx: Ctx, self: ListRef, /, *, key: Val = None, reverse: Val = False) 
 # --- what is in a list or tuple -----------------------------------------------------------------------------------
 
 
-def _items_of(ctx: Ctx, av: Val, name: str) -> list[Val]:
-    """The items of a list or tuple, whose number has to be known."""
+def _items_of(ctx: Ctx, av: Val) -> list[Val] | None:
+    """The items of a list or tuple; None if their number is known at run time only."""
     if type(av) is Seq:
         return list(av.items)
     content = ctx.checked(av.cell, ctx.node, "list")
-    if type(content) is not Items:
-        remedy = "loop over it" if name == "count" else "keep the index in a variable"
-        ctx.fail(f"list.{name}() of a list whose length is known at run time only", ctx.node, remedy)
-    return list(content.items)
+    return list(content.items) if type(content) is Items else None
+
+
+def _known_equality(ctx: Ctx, items: list[Val], value: Val) -> bool:
+    """Which of the items is the first that equals the value is known when the program is compiled."""
+
+    def found() -> Any:
+        for item in items:
+            equal = ctx.same_item(item, value, ctx.node)
+            if not isinstance(equal, bool):
+                return None
+            if equal:
+                break
+        return True
+
+    return ctx.probed(found)[0] is True
 
 
 @lowers(list.count, tuple.count)
 def _count(ctx: Ctx, self: Val, value: Val, /) -> Val:
     total: Val = 0
-    for item in _items_of(ctx, self, "count"):
+    items = _items_of(ctx, self)
+    if items is None:
+        return ctx.inline_function(Obj(count_of), [self, value], {}, ctx.node)
+    for item in items:
         equal = ctx.same_item(item, value, ctx.node)
         total = ctx.binary(operator.add, total, int(equal) if isinstance(equal, bool) else equal, ctx.node)
     return total
 
 
 @lowers(list.index, tuple.index)
-def _index(ctx: Ctx, self: Val, value: Val, start: Val = 0, stop: Val = None, /) -> int:
-    items = _items_of(ctx, self, "index")
+def _index(ctx: Ctx, self: Val, value: Val, start: Val = 0, stop: Val = None, /) -> Val:
+    items = _items_of(ctx, self)
+    whole = is_static_int(start) and start == 0 and stop is None
+    if whole and (items is None or not _known_equality(ctx, items, value)):
+        name = "tuple" if type(self) is Seq else "list"
+        return ctx.inline_function(Obj(place_of), [self, value, f"{name}.index(x): x not in {name}"], {}, ctx.node)
+    if items is None:
+        ctx.fail(".index() with bounds, of a list whose length is known at run time only", ctx.node, "use a loop")
     if not (is_static_int(start) and (stop is None or is_static_int(stop))):
         message = ".index() with bounds that are known at run time only"
         ctx.fail(message, ctx.node, "use bounds that are known, or a loop")
@@ -84,7 +107,11 @@ def _index(ctx: Ctx, self: Val, value: Val, start: Val = 0, stop: Val = None, /)
 
 @lowers(list.remove)
 def _remove(ctx: Ctx, self: ListRef, value: Val, /) -> None:
-    items = _items_of(ctx, self, "remove")
+    items = _items_of(ctx, self)
+    if items is None or not _known_equality(ctx, items, value):
+        message = "list.remove(x): x not in list"
+        ctx.delete_item(self, ctx.inline_function(Obj(place_of), [self, value, message], {}, ctx.node), ctx.node)
+        return
     del items[_place(ctx, items, value, "remove", range(len(items)))]
     ctx.mutate(self.cell, Items(tuple(items)), ctx.node)
 
