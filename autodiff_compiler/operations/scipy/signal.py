@@ -179,12 +179,12 @@ op(
     "scipy.signal.savgol_coeffs",
     "window_length, polyorder, deriv, delta, pos, use",
     type=lambda b, n, *rest, **kw: _vector(b, n),
-)  # noqa: E501
+)
 op(
     "scipy.signal.firwin",
     "numtaps, cutoff, width, window, pass_zero, scale, fs",
     type=lambda b, n, *rest, **kw: _vector(b, n),
-)  # noqa: E501
+)
 
 
 def _coefficients(b: Builder, *args: Any, **options: Any) -> Any:

@@ -139,9 +139,7 @@ def extended(x: Any, edge: Any, padtype: Any) -> Any:
 
 def check_padtype(padtype: Any) -> None:
     if padtype not in ("even", "odd", "constant", None):
-        raise ValueError(
-            f"Unknown value '{padtype}' given to padtype: 'even', 'odd', 'constant' or None is known."
-        )
+        raise ValueError(f"Unknown value '{padtype}' given to padtype: 'even', 'odd', 'constant' or None is known.")
 
 
 @defines(signal.filtfilt)
