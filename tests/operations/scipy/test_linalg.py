@@ -26,6 +26,7 @@ V = RNG.normal(size=3)
 W = RNG.normal(size=4)
 BANDS = RNG.normal(size=(4, 5)) + np.array([0.0, 0.0, 5.0, 0.0])[:, None]
 X5 = RNG.normal(size=5)
+H5 = np.array([[0.0, 0.0, 0.5, 0.4, -0.2], [0.0, 1.0, -0.7, 0.3, 0.9], [4.0, 5.0, 6.0, 5.0, 4.0]])
 C5 = RNG.normal(size=5) + 4 * np.eye(5)[0]
 
 CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
@@ -47,6 +48,8 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (linalg.solve_banded, ((1, 2), BANDS, X5), {"overwrite_ab": True}),
     (linalg.solve_banded, ((2, 1), BANDS[[2, 1, 2, 3]] + BANDS, RNG.normal(size=(5, 2))), {}),
     (linalg.solve_banded, ((0, 0), BANDS[2:3], X5), {}),
+    (linalg.solveh_banded, (H5, X5), {}),
+    (linalg.solveh_banded, (H5[::-1], RNG.normal(size=(5, 2))), {"lower": True}),
     (linalg.solve_toeplitz, ((C5, RNG.normal(size=5)), X5), {}),
     (linalg.solve_toeplitz, (C5, X5), {"check_finite": False}),
     (linalg.solve_sylvester, (M, RNG.normal(size=(2, 2)), B), {}),
@@ -133,6 +136,7 @@ RULES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (linalg.solve_triangular, (M, V), {"lower": True, "trans": 1, "unit_diagonal": True}),
     (linalg.solve_banded, ((1, 2), BANDS, X5), {}),
     (linalg.solve_banded, ((1, 2), BANDS, RNG.normal(size=(5, 2))), {}),
+    (kernels.banded_solution, (H5, X5, 3, False, True), {}),
     (kernels.toeplitz_solution, (C5, C5 + X5, X5), {}),
     (linalg.solve_sylvester, (M, S, M), {}),
     (linalg.solve_discrete_lyapunov, (M / 9, M), {}),
@@ -194,6 +198,43 @@ def test_eigenvectors(lower: bool) -> None:
         return np.sum(w**3) + np.sum(v * v * M)
 
     check(f, D)
+
+
+def test_complex_factors() -> None:
+    h = S + 1j * (M - M.T)
+    factor = linalg.cho_factor(h)
+
+    def f(x):
+        return np.sum(np.abs(x * linalg.cho_solve(factor, V)) ** 2)
+
+    check(f, V)
+
+    def g(b):
+        return np.sum(np.abs(linalg.cho_solve(factor, b)) ** 2)
+
+    with pytest.raises(AutodiffError, match="real"):
+        ad.grad(g)(V)
+
+
+@pytest.mark.parametrize(
+    "kind", ["upper triangular", "lower triangular", "diagonal", "tridiagonal", "general", "symmetric", "hermitian"]
+)
+def test_known_structure(kind: str) -> None:
+    parts = {
+        "upper triangular": np.triu, "lower triangular": np.tril, "diagonal": lambda a: np.diag(np.diag(a)),
+        "tridiagonal": lambda a: np.tril(np.triu(a, -1), 1),
+    }  # fmt: skip
+    a = parts.get(kind, np.array)(S)
+    try:
+        linalg.solve(a, V, assume_a=kind)
+    except ValueError:
+        pytest.skip("not in this version of SciPy")
+
+    def f(a, b):
+        return np.sum(linalg.solve(a, b, assume_a=kind) ** 2)
+
+    check(f, a, V)
+    check(f, a, B)
 
 
 def test_pivoting() -> None:

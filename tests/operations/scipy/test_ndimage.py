@@ -64,6 +64,8 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (ndimage.gaussian_filter1d, (X, 0.7), {"order": 3, "truncate": 3.0}),
     (ndimage.gaussian_filter, (M, 0.6), {}),
     (ndimage.gaussian_filter, (M,), {"sigma": (0.5, 1.2), "order": (0, 1), "mode": ("constant", "nearest")}),
+    (ndimage.gaussian_filter, (M,), {"sigma": (0, 1.2)}),
+    (ndimage.gaussian_filter, (M,), {"sigma": 1.0, "radius": 2, "axes": (1,)}),
     (ndimage.gaussian_laplace, (M, 0.7), {}),
     (ndimage.gaussian_gradient_magnitude, (M, 0.7), {"mode": "mirror"}),
     (ndimage.uniform_filter1d, (X,), {"size": 4}),

@@ -81,6 +81,12 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (signal.resample, (L, 20), {}),
     (signal.resample, (R, 60), {"axis": 1}),
     (signal.resample, (L[:11], 33), {}),
+    (signal.welch, (L,), {"nperseg": 16}),
+    (signal.welch, (R, 2.5), {"nperseg": 9, "noverlap": 2, "scaling": "spectrum", "detrend": "linear"}),
+    (signal.welch, (R.T,), {"axis": 0, "detrend": False, "nperseg": 8, "window": "hamming"}),
+    (signal.welch, (L,), {}),
+    (signal.periodogram, (L, 0.5), {}),
+    (signal.periodogram, (R,), {"window": "hann", "scaling": "spectrum"}),
     (signal.windows.gaussian, (9, 1.3), {}),
     (signal.windows.gaussian, (8, 2.0), {"sym": False}),
 ]

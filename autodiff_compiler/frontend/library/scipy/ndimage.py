@@ -145,8 +145,9 @@ def gaussian_filter(
     n = len(places)
     given = list(zip(places, each(sigma, n), each(order, n), each(mode, n), each(radius, n)))
     for axis, width, slope, border, reach in given:
-        weights = gaussian_weights(width, slope, radius_of(width, truncate, reach))
-        x = ndimage.correlate1d(x, weights, axis, **settings(border, cval))
+        if width > 1e-15:
+            weights = gaussian_weights(width, slope, radius_of(width, truncate, reach))
+            x = ndimage.correlate1d(x, weights, axis, **settings(border, cval))
     return x
 
 
