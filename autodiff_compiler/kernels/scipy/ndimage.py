@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 # How NumPy calls what SciPy does at the border.
 _PADDING = {
@@ -74,6 +75,19 @@ def along_axis(weights: Any, axis: int, ndim: int) -> Any:
     shape = [1] * ndim
     shape[axis] = -1
     return np.reshape(weights, shape)
+
+
+def direction(angle: float) -> Any:
+    """Cosine and sine of an angle in degrees, exact for right angles."""
+    return np.array([special.cosdg(angle), special.sindg(angle)])
+
+
+def rotated_lengths(turn: Any, rows: int, columns: int) -> tuple[int, int]:
+    """The lengths of the image that holds all of a turned one."""
+    c, s = turn
+    bounds = np.array([[c, s], [-s, c]]) @ [[0, 0, rows, rows], [0, columns, 0, columns]]
+    height, width = (np.ptp(bounds, axis=1) + 0.5).astype(int)
+    return int(height), int(width)
 
 
 def rank_places(x: Any, footprint: Any, rank: int, mode: str, cval: float, origin: Any) -> Any:

@@ -41,6 +41,7 @@ for _mode in MODES:
         (ndimage.map_coordinates, (M, Q), {"mode": _mode, "order": 3, "prefilter": False, "cval": 0.4}),
         (ndimage.map_coordinates, (M, Q), {"mode": _mode, "order": 1, "prefilter": False}),
         (splines.spline_values, (M, P, 3, _mode, 0.5, (1, 0)), {}),
+        (kernels.direction, (30.0,), {}),
         (splines.spline_back, (P[0], P, (5, 4), 3, _mode, (0, 1)), {}),
     ]
 
@@ -98,6 +99,9 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
         {"order": 1, "output_shape": (3, 6)},
     ),
     (ndimage.affine_transform, (M, np.array([0.8, 0.7]), np.array([0.2, 0.3])), {}),
+    (ndimage.rotate, (M, 30.0), {"order": 1}),
+    (ndimage.rotate, (M, -75.0), {"reshape": False, "mode": "mirror"}),
+    (ndimage.rotate, (M,), {"angle": 90}),
     (ndimage.sum_labels, (M,), {}),
     (ndimage.sum, (M,), {"labels": (M > 0).astype(int)}),
     (ndimage.sum_labels, (M,), {"labels": ndimage.label(M > 0)[0], "index": np.array([1, 2, 7])}),
