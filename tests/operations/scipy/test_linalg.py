@@ -76,6 +76,8 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (linalg.eigh, (S + M + M.T, S), {"lower": False, "eigvals_only": True}),
     (linalg.eigvalsh, (S,), {}),
     (linalg.eigvalsh, (S, 2 * S + np.diag(V)), {}),
+    (linalg.eigvalsh_tridiagonal, (C5, W), {}),
+    (linalg.eigh_tridiagonal, (np.arange(5.0), W), {"eigvals_only": True}),
     (linalg.polar, (M,), {}),
     (linalg.polar, (T,), {}),
     (linalg.polar, (M,), {"side": "left"}),
@@ -198,6 +200,14 @@ def test_eigenvectors(lower: bool) -> None:
         return np.sum(w**3) + np.sum(v * v * M)
 
     check(f, D)
+
+
+def test_vectors_of_a_tridiagonal_matrix() -> None:
+    def f(d, e):
+        w, v = linalg.eigh_tridiagonal(d, e)
+        return np.sum(w[:, None] * v * v * S[0, 1] + v[0] ** 2 * w)
+
+    check(f, np.arange(5.0), W)
 
 
 def test_complex_factors() -> None:

@@ -57,6 +57,11 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     *[(signal.correlate, (M, K), {"mode": mode}) for mode in MODES],
     *[(signal.fftconvolve, (M, K), {"mode": mode}) for mode in MODES],
     (signal.oaconvolve, (X, V), {}),
+    (signal.convolve2d, (M, K), {"mode": "same"}),
+    (signal.correlate2d, (M, K), {}),
+    (signal.correlate2d, (K[:, :2], M), {"mode": "valid"}),
+    (signal.medfilt, (L,), {}),
+    (signal.medfilt, (M, (3, 1)), {}),
     (signal.lfilter, (B, A, X), {}),
     (signal.lfilter, (B, A, M), {"axis": 0}),
     (signal.lfilter, (B, 1.5, X), {}),
@@ -218,7 +223,9 @@ def test_what_scipy_raises() -> None:
         (lambda x: signal.windows.kaiser(5, x[0] ** 2), "no derivative rule|no rule"),
         (lambda x: signal.detrend(x, bp=4), "bp="),
         (lambda x: signal.resample(x, 5, window="hann"), "window"),
-        (lambda x: signal.medfilt(x), "no rule"),
+        (lambda x: signal.wiener(x), "no rule"),
+        (lambda x: signal.correlate2d(x.reshape(3, 3), K, mode="same"), "mode='same'"),
+        (lambda x: signal.convolve2d(x.reshape(3, 3), K, boundary="wrap"), "boundary"),
     ],
 )
 def test_refusals(call: Any, message: str) -> None:

@@ -273,6 +273,25 @@ def eigvalsh(
     )  # fmt: skip
 
 
+@defines(linalg.eigh_tridiagonal)
+def eigh_tridiagonal(
+    d: Any, e: Any, eigvals_only: Any = False, select: Any = "a", select_range: Any = None, check_finite: Any = True,
+    tol: Any = 0.0, lapack_driver: Any = "auto",
+) -> Any:  # fmt: skip
+    if select not in ("a", "all", 0):
+        refuse("scipy.linalg.eigh_tridiagonal with select", "leave it out, and take a part of the results")
+    w, v = linalg.eigh_tridiagonal(d, e, **options_of(check_finite))
+    return w if eigvals_only else (w, v)
+
+
+@defines(linalg.eigvalsh_tridiagonal)
+def eigvalsh_tridiagonal(
+    d: Any, e: Any, select: Any = "a", select_range: Any = None, check_finite: Any = True, tol: Any = 0.0,
+    lapack_driver: Any = "auto",
+) -> Any:  # fmt: skip
+    return eigh_tridiagonal(d, e, True, select, select_range, check_finite)
+
+
 @defines(linalg.eig)
 def eig(
     a: Any, b: Any = None, left: Any = False, right: Any = True, overwrite_a: Any = False, overwrite_b: Any = False,

@@ -60,6 +60,36 @@ def correlate(in1: Any, in2: Any, mode: Any = "full", method: Any = "auto") -> A
     return signal.convolve(in1, np.conj(turned) if is_complex(turned) else turned, mode, method)
 
 
+def in_zeros(name: Any, in1: Any, boundary: Any, fillvalue: Any) -> None:
+    if np.ndim(in1) != 2:
+        raise ValueError(f"{name} inputs must both be 2-D arrays")
+    if boundary != "fill" or fillvalue != 0:
+        refuse(f"scipy.signal.{name} with boundary or fillvalue", "use scipy.ndimage.convolve")
+
+
+@defines(signal.convolve2d)
+def convolve2d(in1: Any, in2: Any, mode: Any = "full", boundary: Any = "fill", fillvalue: Any = 0) -> Any:
+    in_zeros("convolve2d", in1, boundary, fillvalue)
+    return signal.convolve(in1, in2, mode, "direct")
+
+
+@defines(signal.correlate2d)
+def correlate2d(in1: Any, in2: Any, mode: Any = "full", boundary: Any = "fill", fillvalue: Any = 0) -> Any:
+    in_zeros("correlate2d", in1, boundary, fillvalue)
+    if mode == "same":
+        refuse("scipy.signal.correlate2d with mode='same'", "use scipy.signal.correlate")  # it has another centre
+    return signal.correlate(in1, in2, mode, "direct")
+
+
+@defines(signal.medfilt)
+def medfilt(volume: Any, kernel_size: Any = None) -> Any:
+    size = 3 if kernel_size is None else kernel_size
+    for n in size if isinstance(size, (tuple, list)) else (size,):
+        if n % 2 != 1:
+            raise ValueError("Each element of kernel_size should be odd.")
+    return ndimage.median_filter(volume, size, None, None, "constant")
+
+
 def is_complex(x: Any) -> Any:
     return np.issubdtype(x.dtype, np.complexfloating)
 
