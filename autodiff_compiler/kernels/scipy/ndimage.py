@@ -51,6 +51,8 @@ def _folded(x: Any, axis: int, n: int, before: int, mode: str) -> Any:
 def correlate_back(g: Any, weights: Any, mode: str, origin: Any) -> Any:
     """The transpose of ``scipy.ndimage.correlate`` in its input."""
     g, weights = np.asarray(g), np.asarray(weights)
+    if g.size == 0:
+        return np.zeros_like(g)
     shape = tuple([n + k - 1 for n, k in zip(g.shape, weights.shape)])
     out = np.zeros(shape, np.float64)
     for place in np.ndindex(*weights.shape):
@@ -63,6 +65,8 @@ def correlate_back(g: Any, weights: Any, mode: str, origin: Any) -> Any:
 def correlate_weights(g: Any, x: Any, shape: Any, mode: str, cval: float, origin: Any) -> Any:
     """The transpose of ``scipy.ndimage.correlate`` in its weights, which have this shape."""
     g, x = np.asarray(g), np.asarray(x)
+    if g.size == 0:
+        return np.zeros(shape, g.dtype)
     x = _padded(x, shape, mode, cval, origin)
     out = np.zeros(shape, g.dtype)
     for place in np.ndindex(*shape):
@@ -96,6 +100,8 @@ def rank_places(x: Any, footprint: Any, rank: int, mode: str, cval: float, origi
     Of equal elements, the first one counts.
     """
     x, footprint = np.asarray(x), np.asarray(footprint, bool)
+    if x.size == 0:
+        return np.zeros(x.shape, np.int64)
     numbers = np.arange(x.size).reshape(x.shape)
     padded = _padded(x, footprint.shape, mode, cval, origin)
     places = _padded(numbers, footprint.shape, mode, -1, origin)

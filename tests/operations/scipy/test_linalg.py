@@ -339,6 +339,22 @@ def test_kind_of_a_norm(ord: Any, dtype: Any) -> None:
         np.testing.assert_allclose(value, f(a), rtol=1e-5)
 
 
+@pytest.mark.parametrize("name, a", [("expm", M), ("logm", S), ("sqrtm", S)])
+def test_accuracy(name: str, a: Any) -> None:
+    """The gradients of functions of matrices, against a block of the function of a larger matrix with many digits."""
+    mp = pytest.importorskip("mpmath")
+    fn, weights = getattr(linalg, name), RNG.normal(size=(3, 3))
+
+    def f(a):
+        return np.sum(np.real(fn(a)) * weights)
+
+    with mp.workdps(40):
+        zero = np.zeros((3, 3))
+        block = getattr(mp, name)(mp.matrix(np.block([[a.T, weights], [zero, a.T]]).tolist()))
+        wanted = np.array([[float(mp.re(block[i, 3 + j])) for j in range(3)] for i in range(3)])
+    np.testing.assert_allclose(ad.grad(f)(a), wanted, rtol=1e-13, atol=1e-13 * np.abs(wanted).max())
+
+
 def test_what_scipy_raises() -> None:
     def f(a):
         return np.sum(linalg.cholesky(a))

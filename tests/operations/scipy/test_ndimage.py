@@ -171,6 +171,14 @@ def test_interpolation_is_scipys(mode: str, order: int, shape: tuple[int, ...]) 
     np.testing.assert_allclose(np.sum(back * c), np.sum(g * (found - without)), rtol=1e-9, atol=1e-9)
 
 
+def test_empty_arrays() -> None:
+    def f(x, w):
+        return np.sum(ndimage.correlate1d(x, w)) + np.sum(ndimage.gaussian_filter(x, 1.0) * ndimage.median_filter(x, 3))
+
+    a, b = ad.grad(f, argnums=(0, 1))(np.zeros(0), W)
+    assert a.shape == (0,) and b.tolist() == [0.0, 0.0, 0.0]
+
+
 def test_labels() -> None:
     def f(x):
         labels, count = ndimage.label(x > 0)
