@@ -13,6 +13,11 @@ def toeplitz_solution(c: Any, r: Any, b: Any, check_finite: bool = True) -> Any:
     return linalg.solve_toeplitz((c, r), b, check_finite=check_finite)
 
 
+def banded_solution(ab: Any, b: Any, diagonals: int, lower: bool, check_finite: bool) -> Any:
+    """``scipy.linalg.solveh_banded(ab, b)`` for this number of diagonals."""
+    return linalg.solveh_banded(ab, b, lower=lower, check_finite=check_finite)
+
+
 def permutation(piv: Any) -> Any:
     """The rows in the order in which LAPACK's exchanges ``i <-> piv[i]`` put them."""
     order = np.arange(len(piv))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 # How NumPy calls what SciPy does at the border.
 _PADDING = {
@@ -50,6 +51,8 @@ def _folded(x: Any, axis: int, n: int, before: int, mode: str) -> Any:
 def correlate_back(g: Any, weights: Any, mode: str, origin: Any) -> Any:
     """The transpose of ``scipy.ndimage.correlate`` in its input."""
     g, weights = np.asarray(g), np.asarray(weights)
+    if g.size == 0:
+        return np.zeros_like(g)
     shape = tuple([n + k - 1 for n, k in zip(g.shape, weights.shape)])
     out = np.zeros(shape, np.float64)
     for place in np.ndindex(*weights.shape):
@@ -62,6 +65,8 @@ def correlate_back(g: Any, weights: Any, mode: str, origin: Any) -> Any:
 def correlate_weights(g: Any, x: Any, shape: Any, mode: str, cval: float, origin: Any) -> Any:
     """The transpose of ``scipy.ndimage.correlate`` in its weights, which have this shape."""
     g, x = np.asarray(g), np.asarray(x)
+    if g.size == 0:
+        return np.zeros(shape, g.dtype)
     x = _padded(x, shape, mode, cval, origin)
     out = np.zeros(shape, g.dtype)
     for place in np.ndindex(*shape):
@@ -76,12 +81,27 @@ def along_axis(weights: Any, axis: int, ndim: int) -> Any:
     return np.reshape(weights, shape)
 
 
+def direction(angle: float) -> Any:
+    """Cosine and sine of an angle in degrees, exact for right angles."""
+    return np.array([special.cosdg(angle), special.sindg(angle)])
+
+
+def rotated_lengths(turn: Any, rows: int, columns: int) -> tuple[int, int]:
+    """The lengths of the image that holds all of a turned one."""
+    c, s = turn
+    bounds = np.array([[c, s], [-s, c]]) @ [[0, 0, rows, rows], [0, columns, 0, columns]]
+    height, width = (np.ptp(bounds, axis=1) + 0.5).astype(int)
+    return int(height), int(width)
+
+
 def rank_places(x: Any, footprint: Any, rank: int, mode: str, cval: float, origin: Any) -> Any:
     """For each element, which one the filter takes: the element of this rank among its neighbours. -1: the fill value.
 
     Of equal elements, the first one counts.
     """
     x, footprint = np.asarray(x), np.asarray(footprint, bool)
+    if x.size == 0:
+        return np.zeros(x.shape, np.int64)
     numbers = np.arange(x.size).reshape(x.shape)
     padded = _padded(x, footprint.shape, mode, cval, origin)
     places = _padded(numbers, footprint.shape, mode, -1, origin)

@@ -59,6 +59,15 @@ def resample_weights(n: int, num: int) -> Any:
     return out
 
 
+def one_sided_weights(n: int) -> Any:
+    """How many frequencies of `n` each of the first half stands for."""
+    out = np.full(n // 2 + 1, 2.0)
+    out[0] = 1
+    if n % 2 == 0:
+        out[-1] = 1
+    return out
+
+
 def trend_basis(n: int) -> Any:
     """An orthonormal basis of the lines through `n` points, as columns."""
     return np.linalg.qr(np.stack([np.arange(1, n + 1) / n, np.ones(n)], axis=1))[0]

@@ -230,6 +230,34 @@ def _banded_ab(g: Any, out: Any, l_and_u: Any, ab: Any, b: Any, **options: Any) 
     return lib.at_shape(call(np.stack, rows), ab)
 
 
+op(
+    kernels.banded_solution, "ab: array, b: array, diagonals: known, lower: known, check_finite",
+    type=lambda b, ab, b_, *rest: _banded_type(b, None, ab, b_),
+)  # fmt: skip
+
+
+@vjp(kernels.banded_solution, "b", linear=True)
+def _symmetric_b(g: Any, out: Any, ab: Any, b: Any, diagonals: Any, lower: Any, check_finite: Any) -> Any:
+    lib.need_real("scipy.linalg.solveh_banded", ab)
+    return call(kernels.banded_solution, ab, g, diagonals, lower, check_finite)
+
+
+@vjp(kernels.banded_solution, "ab")
+def _symmetric_ab(g: Any, out: Any, ab: Any, b: Any, diagonals: Any, lower: Any, check_finite: Any) -> Any:
+    """An element beside the diagonal stands for two."""
+    if isinstance(diagonals, Value) or isinstance(lower, Value):
+        raise lib.unsupported(
+            "the derivative of scipy.linalg.solveh_banded needs the number of diagonals",
+            "use scipy.linalg.solve_banded",
+        )
+    bar = -_symmetric_b(g, out, ab, b, diagonals, lower, check_finite)
+    rows = []
+    for step in range(diagonals) if lower else range(1 - diagonals, 1):
+        row = bar * out if step == 0 else _moved(bar, step) * out + _moved(out, step) * bar
+        rows.append(np.sum(row, axis=1) if ndim(b) == 2 else row)
+    return lib.at_shape(call(np.stack, rows), ab)
+
+
 def _toeplitz_type(b: Builder, c: Any, r: Any, b_: Any, check_finite: Any = True) -> Ty:
     found = [as_array(b, x) for x in (c, r, b_)]
     if any(t.kind != "array" or t.dims is None or len(t.dims) != 1 for t in found):

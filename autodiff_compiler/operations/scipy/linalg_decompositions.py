@@ -253,6 +253,31 @@ def _eigh_b(g: Any, out: Any, a: Any, b: Any = None, lower: Any = True, **option
     return folded(-(v @ inner @ swap(v)), flag(lower, "lower"))
 
 
+def _tridiagonal_type(b: Builder, d: Any, e: Any, *rest: Any, **options: Any) -> Any:
+    t, s = as_array(b, d), as_array(b, e)
+    if t.kind != "array" or t.dims is None or len(t.dims) != 1 or s.kind != "array":
+        return ANY, ANY
+    kind = inexact_dtype([t, s])
+    kind = kind if kind == np.float64 else None
+    return array(kind, t.dims), array(kind, (t.dims[0], t.dims[0]))
+
+
+op("scipy.linalg.eigh_tridiagonal", "d: array, e: array, check_finite", type=_tridiagonal_type, nout=2)
+
+
+@vjp(linalg.eigh_tridiagonal, "d")
+def _tridiagonal_d(g: Any, out: Any, d: Any, e: Any, **options: Any) -> Any:
+    v = out[1]
+    return call(np.diagonal, v @ _eigh_inner(g, out, (d, e)) @ swap(v))
+
+
+@vjp(linalg.eigh_tridiagonal, "e")
+def _tridiagonal_e(g: Any, out: Any, d: Any, e: Any, **options: Any) -> Any:
+    v = out[1]
+    full = v @ _eigh_inner(g, out, (d, e)) @ swap(v)
+    return lib.at_shape(call(np.diagonal, full, 1) + call(np.diagonal, full, -1), e)
+
+
 def _eig_type(b: Builder, a: Any, *rest: Any, **options: Any) -> Any:
     t = _square(b, a)
     if t.dims is None:

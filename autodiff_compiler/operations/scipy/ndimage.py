@@ -274,6 +274,16 @@ def _spline_back_x(g: Any, out: Any, g_: Any, coordinates: Any, shape: Any, orde
     return _slopes(g, coordinates, order, mode, 0.0, slopes, g_)
 
 
+op(kernels.direction, "angle", type=lambda b, angle: array(np.float64, (2,)))
+op(kernels.rotated_lengths, "turn: array, rows, columns", type=lambda b, *args: (py_int(), py_int()), nout=2,
+   nondiff=True)  # fmt: skip
+
+
+@vjp(kernels.direction, "angle")
+def _direction(g: Any, out: Any, angle: Any) -> Any:
+    return (part(g, (1,)) * part(out, (0,)) - part(g, (0,)) * part(out, (1,))) * (np.pi / 180)
+
+
 # --- labels -----------------------------------------------------------------------------------------------------------
 
 

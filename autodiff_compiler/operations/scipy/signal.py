@@ -170,6 +170,7 @@ def _vector(b: Builder, n: Any, *rest: Any) -> Ty:
 
 
 op(kernels.analytic_weights, "n", type=_vector, nondiff=True)
+op(kernels.one_sided_weights, "n", type=lambda b, n: array(np.float64, (b.dims.fresh(),)), nondiff=True)
 op(kernels.resample_weights, "n, num", type=lambda b, *rest: array(np.float64, (b.dims.fresh(),)), nondiff=True)
 op(kernels.trend_basis, "n", type=lambda b, n: array(np.float64, (dim_of(b, n), 2)), nondiff=True)
 # These have no rule: where a setting is differentiated, it is an error.

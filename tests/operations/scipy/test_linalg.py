@@ -26,6 +26,7 @@ V = RNG.normal(size=3)
 W = RNG.normal(size=4)
 BANDS = RNG.normal(size=(4, 5)) + np.array([0.0, 0.0, 5.0, 0.0])[:, None]
 X5 = RNG.normal(size=5)
+H5 = np.array([[0.0, 0.0, 0.5, 0.4, -0.2], [0.0, 1.0, -0.7, 0.3, 0.9], [4.0, 5.0, 6.0, 5.0, 4.0]])
 C5 = RNG.normal(size=5) + 4 * np.eye(5)[0]
 
 CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
@@ -47,6 +48,8 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (linalg.solve_banded, ((1, 2), BANDS, X5), {"overwrite_ab": True}),
     (linalg.solve_banded, ((2, 1), BANDS[[2, 1, 2, 3]] + BANDS, RNG.normal(size=(5, 2))), {}),
     (linalg.solve_banded, ((0, 0), BANDS[2:3], X5), {}),
+    (linalg.solveh_banded, (H5, X5), {}),
+    (linalg.solveh_banded, (H5[::-1], RNG.normal(size=(5, 2))), {"lower": True}),
     (linalg.solve_toeplitz, ((C5, RNG.normal(size=5)), X5), {}),
     (linalg.solve_toeplitz, (C5, X5), {"check_finite": False}),
     (linalg.solve_sylvester, (M, RNG.normal(size=(2, 2)), B), {}),
@@ -73,6 +76,8 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (linalg.eigh, (S + M + M.T, S), {"lower": False, "eigvals_only": True}),
     (linalg.eigvalsh, (S,), {}),
     (linalg.eigvalsh, (S, 2 * S + np.diag(V)), {}),
+    (linalg.eigvalsh_tridiagonal, (C5, W), {}),
+    (linalg.eigh_tridiagonal, (np.arange(5.0), W), {"eigvals_only": True}),
     (linalg.polar, (M,), {}),
     (linalg.polar, (T,), {}),
     (linalg.polar, (M,), {"side": "left"}),
@@ -133,6 +138,7 @@ RULES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (linalg.solve_triangular, (M, V), {"lower": True, "trans": 1, "unit_diagonal": True}),
     (linalg.solve_banded, ((1, 2), BANDS, X5), {}),
     (linalg.solve_banded, ((1, 2), BANDS, RNG.normal(size=(5, 2))), {}),
+    (kernels.banded_solution, (H5, X5, 3, False, True), {}),
     (kernels.toeplitz_solution, (C5, C5 + X5, X5), {}),
     (linalg.solve_sylvester, (M, S, M), {}),
     (linalg.solve_discrete_lyapunov, (M / 9, M), {}),
@@ -194,6 +200,51 @@ def test_eigenvectors(lower: bool) -> None:
         return np.sum(w**3) + np.sum(v * v * M)
 
     check(f, D)
+
+
+def test_vectors_of_a_tridiagonal_matrix() -> None:
+    def f(d, e):
+        w, v = linalg.eigh_tridiagonal(d, e)
+        return np.sum(w[:, None] * v * v * S[0, 1] + v[0] ** 2 * w)
+
+    check(f, np.arange(5.0), W)
+
+
+def test_complex_factors() -> None:
+    h = S + 1j * (M - M.T)
+    factor = linalg.cho_factor(h)
+
+    def f(x):
+        return np.sum(np.abs(x * linalg.cho_solve(factor, V)) ** 2)
+
+    check(f, V)
+
+    def g(b):
+        return np.sum(np.abs(linalg.cho_solve(factor, b)) ** 2)
+
+    with pytest.raises(AutodiffError, match="real"):
+        ad.grad(g)(V)
+
+
+@pytest.mark.parametrize(
+    "kind", ["upper triangular", "lower triangular", "diagonal", "tridiagonal", "general", "symmetric", "hermitian"]
+)
+def test_known_structure(kind: str) -> None:
+    parts = {
+        "upper triangular": np.triu, "lower triangular": np.tril, "diagonal": lambda a: np.diag(np.diag(a)),
+        "tridiagonal": lambda a: np.tril(np.triu(a, -1), 1),
+    }  # fmt: skip
+    a = parts.get(kind, np.array)(S)
+    try:
+        linalg.solve(a, V, assume_a=kind)
+    except ValueError:
+        pytest.skip("not in this version of SciPy")
+
+    def f(a, b):
+        return np.sum(linalg.solve(a, b, assume_a=kind) ** 2)
+
+    check(f, a, V)
+    check(f, a, B)
 
 
 def test_pivoting() -> None:
@@ -286,6 +337,22 @@ def test_kind_of_a_norm(ord: Any, dtype: Any) -> None:
         value = ad.value_and_grad(f)(a)[0]
         assert value.dtype == f(a).dtype
         np.testing.assert_allclose(value, f(a), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name, a", [("expm", M), ("logm", S), ("sqrtm", S)])
+def test_accuracy(name: str, a: Any) -> None:
+    """The gradients of functions of matrices, against a block of the function of a larger matrix with many digits."""
+    mp = pytest.importorskip("mpmath")
+    fn, weights = getattr(linalg, name), RNG.normal(size=(3, 3))
+
+    def f(a):
+        return np.sum(np.real(fn(a)) * weights)
+
+    with mp.workdps(40):
+        zero = np.zeros((3, 3))
+        block = getattr(mp, name)(mp.matrix(np.block([[a.T, weights], [zero, a.T]]).tolist()))
+        wanted = np.array([[float(mp.re(block[i, 3 + j])) for j in range(3)] for i in range(3)])
+    np.testing.assert_allclose(ad.grad(f)(a), wanted, rtol=1e-13, atol=1e-13 * np.abs(wanted).max())
 
 
 def test_what_scipy_raises() -> None:

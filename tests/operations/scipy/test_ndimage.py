@@ -41,6 +41,7 @@ for _mode in MODES:
         (ndimage.map_coordinates, (M, Q), {"mode": _mode, "order": 3, "prefilter": False, "cval": 0.4}),
         (ndimage.map_coordinates, (M, Q), {"mode": _mode, "order": 1, "prefilter": False}),
         (splines.spline_values, (M, P, 3, _mode, 0.5, (1, 0)), {}),
+        (kernels.direction, (30.0,), {}),
         (splines.spline_back, (P[0], P, (5, 4), 3, _mode, (0, 1)), {}),
     ]
 
@@ -64,6 +65,8 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (ndimage.gaussian_filter1d, (X, 0.7), {"order": 3, "truncate": 3.0}),
     (ndimage.gaussian_filter, (M, 0.6), {}),
     (ndimage.gaussian_filter, (M,), {"sigma": (0.5, 1.2), "order": (0, 1), "mode": ("constant", "nearest")}),
+    (ndimage.gaussian_filter, (M,), {"sigma": (0, 1.2)}),
+    (ndimage.gaussian_filter, (M,), {"sigma": 1.0, "radius": 2, "axes": (1,)}),
     (ndimage.gaussian_laplace, (M, 0.7), {}),
     (ndimage.gaussian_gradient_magnitude, (M, 0.7), {"mode": "mirror"}),
     (ndimage.uniform_filter1d, (X,), {"size": 4}),
@@ -96,6 +99,9 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
         {"order": 1, "output_shape": (3, 6)},
     ),
     (ndimage.affine_transform, (M, np.array([0.8, 0.7]), np.array([0.2, 0.3])), {}),
+    (ndimage.rotate, (M, 30.0), {"order": 1}),
+    (ndimage.rotate, (M, -75.0), {"reshape": False, "mode": "mirror"}),
+    (ndimage.rotate, (M,), {"angle": 90}),
     (ndimage.sum_labels, (M,), {}),
     (ndimage.sum, (M,), {"labels": (M > 0).astype(int)}),
     (ndimage.sum_labels, (M,), {"labels": ndimage.label(M > 0)[0], "index": np.array([1, 2, 7])}),
@@ -163,6 +169,14 @@ def test_interpolation_is_scipys(mode: str, order: int, shape: tuple[int, ...]) 
     back = splines.spline_back(g, x, shape, order, mode, (0,) * len(shape))
     without = splines.spline_values(0 * c, x, order, mode, 1.5, (0,) * len(shape))
     np.testing.assert_allclose(np.sum(back * c), np.sum(g * (found - without)), rtol=1e-9, atol=1e-9)
+
+
+def test_empty_arrays() -> None:
+    def f(x, w):
+        return np.sum(ndimage.correlate1d(x, w)) + np.sum(ndimage.gaussian_filter(x, 1.0) * ndimage.median_filter(x, 3))
+
+    a, b = ad.grad(f, argnums=(0, 1))(np.zeros(0), W)
+    assert a.shape == (0,) and b.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_labels() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import linalg
 
 from ....kernels.scipy.linalg import (
+    banded_solution,
     finite,
     inverse_permutation,
     permutation,
@@ -95,6 +96,15 @@ def solve_banded(
     return linalg.solve_banded((lower, upper), ab, b, **options_of(check_finite))
 
 
+@defines(linalg.solveh_banded)
+def solveh_banded(
+    ab: Any, b: Any, overwrite_ab: Any = False, overwrite_b: Any = False, lower: Any = False, check_finite: Any = True
+) -> Any:
+    one_matrix("solveh_banded", ab, b)
+    ab = np.asarray(ab)
+    return banded_solution(ab, b, ab.shape[0], lower, check_finite)
+
+
 @defines(linalg.solve_toeplitz)
 def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: Any = True) -> Any:
     if isinstance(c_or_cr, tuple):
@@ -144,8 +154,9 @@ def cho_factor(a: Any, lower: Any = False, overwrite_a: Any = False, check_finit
 def cho_solve(c_and_lower: Any, b: Any, overwrite_b: Any = False, check_finite: Any = True) -> Any:
     c, lower = c_and_lower
     one_matrix("cho_solve", c, b)
-    first = options_of(check_finite, trans=None if lower else 1, lower=lower)
-    then = options_of(check_finite, trans=1 if lower else None, lower=lower)
+    turned = 2 if is_complex(np.asarray(c)) else 1
+    first = options_of(check_finite, trans=None if lower else turned, lower=lower)
+    then = options_of(check_finite, trans=turned if lower else None, lower=lower)
     return linalg.solve_triangular(c, linalg.solve_triangular(c, b, **first), **then)
 
 
@@ -177,8 +188,9 @@ def lu(
     one_matrix("lu", a)
     a = np.asarray(a)
     both, piv = linalg.lu_factor(a, **options_of(check_finite))
-    lower = np.tril(both, -1) + np.eye(a.shape[0], dtype=both.dtype)
-    upper = np.triu(both)
+    k = min(a.shape[0], a.shape[1])
+    lower = np.tril(both[:, :k], -1) + np.eye(a.shape[0], k, dtype=both.dtype)
+    upper = np.triu(both[:k])
     order = inverse_permutation(permutation(piv))
     if permute_l:
         return lower[order], upper
@@ -259,6 +271,25 @@ def eigvalsh(
         a, b, lower=lower, eigvals_only=True, type=type, check_finite=check_finite, subset_by_index=subset_by_index,
         subset_by_value=subset_by_value, driver=driver,
     )  # fmt: skip
+
+
+@defines(linalg.eigh_tridiagonal)
+def eigh_tridiagonal(
+    d: Any, e: Any, eigvals_only: Any = False, select: Any = "a", select_range: Any = None, check_finite: Any = True,
+    tol: Any = 0.0, lapack_driver: Any = "auto",
+) -> Any:  # fmt: skip
+    if select not in ("a", "all", 0):
+        refuse("scipy.linalg.eigh_tridiagonal with select", "leave it out, and take a part of the results")
+    w, v = linalg.eigh_tridiagonal(d, e, **options_of(check_finite))
+    return w if eigvals_only else (w, v)
+
+
+@defines(linalg.eigvalsh_tridiagonal)
+def eigvalsh_tridiagonal(
+    d: Any, e: Any, select: Any = "a", select_range: Any = None, check_finite: Any = True, tol: Any = 0.0,
+    lapack_driver: Any = "auto",
+) -> Any:  # fmt: skip
+    return eigh_tridiagonal(d, e, True, select, select_range, check_finite)
 
 
 @defines(linalg.eig)

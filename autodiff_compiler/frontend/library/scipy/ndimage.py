@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from ....kernels.scipy.ndimage import rank_places
+from ....kernels.scipy.ndimage import direction, rank_places, rotated_lengths
 from ...definitions import defines, refuse
 
 
@@ -145,8 +145,9 @@ def gaussian_filter(
     n = len(places)
     given = list(zip(places, each(sigma, n), each(order, n), each(mode, n), each(radius, n)))
     for axis, width, slope, border, reach in given:
-        weights = gaussian_weights(width, slope, radius_of(width, truncate, reach))
-        x = ndimage.correlate1d(x, weights, axis, **settings(border, cval))
+        if width > 1e-15:
+            weights = gaussian_weights(width, slope, radius_of(width, truncate, reach))
+            x = ndimage.correlate1d(x, weights, axis, **settings(border, cval))
     return x
 
 
@@ -416,6 +417,27 @@ def affine_transform(
             found.append(line)
         coordinates = everywhere(found, shape)
     return ndimage.map_coordinates(x, coordinates, None, order, mode, cval, prefilter)
+
+
+@defines(ndimage.rotate)
+def rotate(
+    input: Any, angle: Any, axes: Any = (1, 0), reshape: Any = True, output: Any = None, order: Any = 3,
+    mode: Any = "constant", cval: Any = 0.0, prefilter: Any = True,
+) -> Any:  # fmt: skip
+    x = floating("rotate", input, output)
+    if np.ndim(x) != 2:
+        refuse("scipy.ndimage.rotate of an array that is no matrix", "rotate one plane after the other")
+    first, second = axes
+    if first < -2 or first > 1 or second < -2 or second > 1 or first % 2 == second % 2:
+        raise ValueError("invalid rotation plane specified")
+    turn = direction(angle)
+    c, s = turn[0], turn[1]
+    rows, columns = x.shape
+    height, width = rotated_lengths(turn, rows, columns) if reshape else (rows, columns)
+    up, across = (height - 1) / 2, (width - 1) / 2
+    matrix = np.array([[c, s], [-s, c]])
+    offset = ((rows - 1) / 2 - (c * up + s * across), (columns - 1) / 2 - (-s * up + c * across))
+    return affine_transform(x, matrix, offset, (height, width), None, order, mode, cval, prefilter)
 
 
 # --- labels -----------------------------------------------------------------------------------------------------------

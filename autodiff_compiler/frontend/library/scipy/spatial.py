@@ -156,7 +156,7 @@ def squareform(X: Any, force: Any = "no", checks: Any = True) -> Any:
     if np.ndim(X) == 2 and force.lower() == "tomatrix":
         raise ValueError("Forcing 'tomatrix' but input X is not a distance vector.")
     if np.ndim(X) == 1:
-        n = int(np.ceil(np.sqrt(X.shape[0] * 2)))
+        n = max(int(np.ceil(np.sqrt(X.shape[0] * 2))), 1)
         if n * (n - 1) != X.shape[0] * 2:
             raise ValueError("Incompatible vector size. It must be a binomial coefficient n choose 2.")
         first, second = np.triu_indices(n, 1)
