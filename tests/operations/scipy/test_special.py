@@ -59,8 +59,11 @@ X, Y, Z = inside(0.3, 2.0), inside(0.3, 2.0), inside(0.3, 2.0)
 P = inside(0.2, 0.8)
 COLUMN = inside(0.3, 2.0, 2, 1)
 
-CASES: list[Case] = [(getattr(special, name), (inside(float(low), float(high)),), {}) for name, low, high in
-    (entry.split() for entry in UNARY.split(",")) if hasattr(special, name)]  # fmt: skip
+CASES: list[Case] = [
+    (getattr(special, name), (inside(float(low), float(high)),), {})
+    for name, low, high in (entry.split() for entry in UNARY.split(","))
+    if lookup(getattr(special, name, None)) is not None
+]
 CASES += [(getattr(special, name.strip()), (inside(0.3, 2.0),), {}) for name in HOLOMORPHIC.split(",")]
 CASES += [
     (special.expit, (0.7,), {}),
