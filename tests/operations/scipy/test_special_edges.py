@@ -163,9 +163,15 @@ def test_second_derivatives_at_removable_singularities() -> None:
 def all_complex(z: Any) -> Any:
     a = special.gamma(z) * special.erf(z) + special.loggamma(z) * special.rgamma(z) + special.wofz(z)
     b = special.jv(1, z) + special.iv(0, z) * special.kv(2, z) + special.hankel1(1, z) + special.lambertw(z)
-    c = special.hyp2f1(0.7, 1.2, 1.9, 0.3 * z) + special.spence(z) + special.expi(z) + special.exp1(z) + special.log_ndtr(z)
-    d = special.erfcx(z) + special.dawsn(z) + special.xlogy(z, z) + special.eval_legendre(3, z) + special.airy(z)[2]
-    return np.sum(np.abs(a + b + c + d))
+    c = (
+        special.hyp2f1(0.7, 1.2, 1.9, 0.3 * z)
+        + special.spence(z)
+        + special.expi(z)
+        + special.exp1(z)
+        + special.log_ndtr(z)
+    )
+    d = special.erfcx(z) + special.dawsn(z) + special.xlogy(z, z) + special.eval_legendre(3, z)
+    return np.sum(np.abs(a + b + c + d + special.airy(z)[2]))
 
 
 def test_complex() -> None:
