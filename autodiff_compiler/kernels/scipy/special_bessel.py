@@ -58,7 +58,7 @@ def _by_order(n: int, v: Any, x: Any, integral: Any, sign: float) -> Any:
         if sign:
             # The terms of the series of J grow to exp(x**2 / (4 v)) times its sum. Those of I have one sign, and its
             # integral cancels as far as exp(-v**2 / (2 x)) is small.
-            small = (point * point < 40 * (order + 1)) & (point < 60)
+            small = (point * point < 60 * (order + 1)) & (point < 100)
             better = (order >= 0) & (small if sign < 0 else small | (order * order > 4 * point))
             if better.any():
                 out = np.where(

@@ -19,7 +19,7 @@ def carlson(powers: tuple[float, ...], x: Any, y: Any, z: Any, p: Any) -> Any:
     The relative error is some 1e-13 for arguments within twelve orders of magnitude of each other.
     Reference: DLMF, 19.16.
     """
-    t, weights = half_line()
+    t, weights = half_line(0.012, 5.0)
     used = [k for k, a in enumerate(powers) if a]
     degree = sum(powers) - 1
 
