@@ -1,6 +1,6 @@
 """The derivatives of the hypergeometric functions by their parameters, for real arguments.
 
-The power series is differentiated term by term. Where its terms cancel, so that fewer than seven digits are left, the
+The power series is differentiated term by term. Where its terms cancel, so that fewer than nine digits are left, the
 result is nan.
 """
 
@@ -97,7 +97,7 @@ def _series(above: tuple[Any, ...], below: tuple[Any, ...], z: Any, index: int, 
             break
         if k > 20 and np.all((size <= 1e-17 * np.abs(total)) & falls & (k * (1 - np.abs(factor)) > 40)):
             break
-    lost = (largest * 1e-16 > 1e-7 * np.abs(total)) | (np.abs(slope) > 1e-10 * np.abs(total))
+    lost = (largest * 1e-16 > 1e-9 * np.abs(total)) | (np.abs(slope) > 1e-10 * np.abs(total))
     return np.where(lost & (largest > 0), np.nan, total)
 
 

@@ -236,6 +236,23 @@ def test_tape() -> None:
     np.testing.assert_allclose(first, differences(f, np.array([0.5, 1.5])), rtol=1e-6)
 
 
+@ad.function
+def compiled(x: Any) -> Any:
+    return np.sum(special.polygamma(1, x) + special.logsumexp(x) + special.zeta(x + 1, x))
+
+
+def test_functions_in_python_on_the_tape() -> None:
+    x = ad.Variable(np.array([0.5, 1.5]))
+    for fn in (special.logsumexp, special.softmax, special.zeta, special.lambertw, special.multigammaln):
+        with pytest.raises(RuleLookupError), ad.GradientTape():
+            fn(x, 1)
+    with ad.GradientTape() as tape:
+        y = compiled(x)
+    want = differences(lambda v: float(np.sum(special.polygamma(1, v) + special.logsumexp(v) + special.zeta(v + 1, v))),
+                       np.array([0.5, 1.5]))  # fmt: skip
+    np.testing.assert_allclose(tape.gradient(y, x), want, rtol=1e-6)
+
+
 def test_unused_results_are_dropped() -> None:
     def f(x):
         return np.sum(special.gammaln(x))
