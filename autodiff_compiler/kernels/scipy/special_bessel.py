@@ -45,9 +45,11 @@ def kv_order(n: int, v: Any, x: Any) -> Any:
 
 def _by_order(n: int, v: Any, x: Any, integral: Any, sign: float) -> Any:
     """By the integral, or where the series (if `sign` is that of its terms) is better, by the series."""
-    good = np.isfinite(x) & np.isfinite(v)
-    size = np.max(np.where(good & (np.abs(v) + np.abs(x) <= _LARGEST), np.abs(v) + np.abs(x), 0.0), initial=0.0)
-    count = 4 + int(size / 12)
+    size = np.asarray(np.abs(v) + np.abs(x), np.float64)
+    good = (size <= _LARGEST) & np.greater(x, 0)
+    least = np.min(np.where(good, x, 1.0), initial=1.0)
+    # Enough for the oscillations, and for the length of the infinite integrals, which end where x * exp(t) is large.
+    count = 4 + int(np.max(np.where(good, size, 0.0), initial=0.0) / 12) + int(-math.log(least) / 1.5)
 
     def found(v: Any, x: Any) -> Any:
         inside = (x > 0) & (np.abs(v) + x <= _LARGEST)
@@ -56,7 +58,7 @@ def _by_order(n: int, v: Any, x: Any, integral: Any, sign: float) -> Any:
         if sign:
             # The terms of the series of J grow to exp(x**2 / (4 v)) times its sum. Those of I have one sign, and its
             # integral cancels as far as exp(-v**2 / (2 x)) is small.
-            small = (point * point < 40 * (order + 1)) & (point < 60)
+            small = (point * point < 60 * (order + 1)) & (point < 100)
             better = (order >= 0) & (small if sign < 0 else small | (order * order > 4 * point))
             if better.any():
                 out = np.where(

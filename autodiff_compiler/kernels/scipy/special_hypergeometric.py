@@ -1,6 +1,6 @@
 """The derivatives of the hypergeometric functions by their parameters, for real arguments.
 
-The power series is differentiated term by term. Where its terms cancel, so that fewer than seven digits are left, the
+The power series is differentiated term by term. Where its terms cancel, so that fewer than nine digits are left, the
 result is nan.
 """
 
@@ -97,22 +97,25 @@ def _series(above: tuple[Any, ...], below: tuple[Any, ...], z: Any, index: int, 
             break
         if k > 20 and np.all((size <= 1e-17 * np.abs(total)) & falls & (k * (1 - np.abs(factor)) > 40)):
             break
-    lost = (largest * 1e-16 > 1e-7 * np.abs(total)) | (np.abs(slope) > 1e-10 * np.abs(total))
+    lost = (largest * 1e-16 > 1e-9 * np.abs(total)) | (np.abs(slope) > 1e-10 * np.abs(total))
     return np.where(lost & (largest > 0), np.nan, total)
 
 
 @dispatched
 def hyperu_slope(k: int, a: Any, b: Any, x: Any) -> Any:
     """The derivative of ``special.hyperu(a, b, x)`` by `a` (`k` is 0) or `b`, elementwise, for ``x > 0`` and
-    ``a > -20``. By quadrature for ``a >= 2``, and from there by the recurrence in `a`.
+    ``-20 < a``, `a` and `b` below 1000. By quadrature for ``a >= 2``, and from there by the recurrence in `a`.
 
     Reference: DLMF, 13.3.7 and 13.4.4.
     """
-    t, weights = half_line()
+    t, weights = half_line(0.012)
 
     def jet(a: Any, b: Any, x: Any) -> tuple[Any, Any, Any]:
         """The function, and its derivatives by `a` and `b`."""
-        width = (a / (x + 1))[:, None]
+        # where the integrand is largest, x * t * t + (x - b + 2) * t = a - 1
+        half, rest = 0.5 * (b - 2 - x), x * (a - 1)
+        size = np.sqrt(half * half + rest)
+        width = np.where(half > 0, (half + size) / x, (a - 1) / (size + np.abs(half)))[:, None]
         point = width * t
         log, log1p = np.log(point), np.log1p(point)
         exponent = -x[:, None] * point + (a - 1)[:, None] * log + (b - a - 1)[:, None] * log1p
@@ -121,7 +124,7 @@ def hyperu_slope(k: int, a: Any, b: Any, x: Any) -> Any:
         return body.sum(axis=1), by_a.sum(axis=1), (body * log1p).sum(axis=1)
 
     def slope(a: Any, b: Any, x: Any) -> Any:
-        inside = (a > -20) & (x > 0)
+        inside = (a > -20) & (x > 0) & (np.abs(a) + np.abs(b) < 1000)
         a, b, x = np.where(inside, a, 2.0), np.where(inside, b, 1.0), np.where(inside, x, 1.0)
         steps = np.maximum(np.ceil(2 - a), 0)
         now, after = jet(a + steps, b, x), jet(a + steps + 1, b, x)

@@ -104,9 +104,22 @@ def _gammainc_series(n: int, a: Any, x: Any) -> Any:
 @dispatched
 def beta_density(a: Any, b: Any, x: Any) -> Any:
     """``x ** (a - 1) * (1 - x) ** (b - 1) / beta(a, b)``, elementwise."""
-    return in_blocks(
-        lambda a, b, x: np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b)), 1, a, b, x
-    )
+    return in_blocks(_beta_density, 1, a, b, x)
+
+
+def _beta_density(a: Any, b: Any, x: Any) -> Any:
+    plain = np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b))
+    return np.where(np.minimum(a, b) > 10, _beta_weight(a, b, x, 1 - x) / (x * (1 - x)), plain)
+
+
+def _beta_weight(a: Any, b: Any, x: Any, y: Any) -> Any:
+    """``x ** a * y ** b / beta(a, b)`` with ``y = 1 - x``, also for large `a` and `b`: see `_gamma_weight`."""
+    large = np.minimum(a, b) > 10
+    p, q = np.where(large, a, 20.0), np.where(large, b, 20.0)
+    n = p + q
+    rest = stirling(p) + stirling(q) - stirling(n)
+    by_stirling = np.sqrt(p / n * q / (2 * np.pi)) * np.exp(-_deviance(p, n * x) - _deviance(q, n * y) - rest)
+    return np.where(large, by_stirling, np.exp(special.xlogy(a, x) + special.xlogy(b, y) - special.betaln(a, b)))
 
 
 @dispatched
@@ -116,7 +129,9 @@ def betainc_slope(n: int, m: int, a: Any, b: Any, x: Any, y: Any) -> Any:
 
     In ``log(x / y)`` as the variable, the density is smooth and falls off exponentially at both sides.
     """
-    t, weights = half_line()
+    # For a tiny parameter the density is flat for long, and falls off on the scale of 1 then.
+    least = np.min(np.minimum(a, b), initial=1.0)
+    t, weights = half_line(0.03 if least > 0.1 else 0.01 if least > 1e-3 else 0.004)
 
     def integral(a: Any, b: Any, x: Any, y: Any) -> Any:
         inside = (a > 0) & (b > 0) & (x > 0) & (y > 0)
@@ -141,7 +156,7 @@ def betainc_slope(n: int, m: int, a: Any, b: Any, x: Any, y: Any) -> Any:
             curve = curve - special.polygamma(1, a + b)
             first, second = (score_x if n else score_y), (score_y if m else score_x)
             score = first * second - curve[:, None]
-        scale = np.exp(special.xlogy(a, x) + special.xlogy(b, y) - special.betaln(a, b))
+        scale = _beta_weight(a, b, x, y)
         found = -sign * ((np.exp(log_ratio) * score) @ weights) * width * scale
         if n + m == 1:
             # As for gamma: at the far end of the interval, if the density is flat from there to the other.

@@ -15,7 +15,8 @@ def half_line(step: float = 0.03, reach: float = 4.7) -> tuple[Any, Any]:
 
     It is meant for integrands on a scale of 1 that fall off at both ends, however slowly, and may have a root at 0.
     """
-    u = np.arange(-reach, reach + 0.5 * step, step)
+    count = round(reach / step)
+    u = step * np.arange(-count, count + 1)
     t = np.exp(0.5 * np.pi * np.sinh(u))
     return t, step * 0.5 * np.pi * np.cosh(u) * t
 

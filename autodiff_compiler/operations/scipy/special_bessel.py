@@ -10,6 +10,8 @@ import numpy as np
 from scipy import special
 
 from ...ir.core import Builder, type_of
+from ...ir.infer import infer_ufunc
+from ...ir.ops_common import scalar_or_array
 from ...ir.types import ANY, Ty
 from ...kernels.scipy.special_bessel import iv_order, ive_derivative, jv_order, kv_order, kve_derivative, yv_order
 from .. import lib
@@ -157,14 +159,14 @@ elementwise(special.k1e, lambda out, x: call(kve_derivative, 1, 1.0, x))
 
 def _spherical_type(b: Builder, n: Any, z: Any, derivative: Any = False) -> Ty:
     t = type_of(z)
-    known = t.kind == "array" and t.dims and t.dtype == np.float64 and type(n) is int
-    return Ty("array", t.dtype, t.dims) if known else ANY
+    known = t.kind in ("array", "py", "generic") and t.dtype == np.float64 and type(n) is int
+    return scalar_or_array(True, t.dtype, t.dims) if known else ANY
 
 
 def _spherical(name: str, before: int, after: int) -> None:
     """``(2n + 1) f'[n] = before * n * f[n - 1] + after * (n + 1) * f[n + 1]``, and the same for the derivatives."""
     fn = getattr(special, name)
-    op(f"scipy.special.{name}", "n, z: array, derivative", type=_spherical_type, elementwise=True)
+    op(f"scipy.special.{name}", "n, z: array, derivative", type=_spherical_type, elementwise=True, total="known")
 
     @vjp(fn, "z", symmetric=True)
     def pullback(g: Any, out: Any, n: Any, z: Any, derivative: Any = False) -> Any:
@@ -186,10 +188,15 @@ _spherical("spherical_kn", -1, -1)
 # --- derivatives that SciPy has ---------------------------------------------------------------------------------------
 
 
-def _differentiated(name: str, sign: int) -> None:
+def _differentiated(name: str, ufunc: Any) -> None:
     """``jvp(v, z, n)`` is the derivative of order `n` of ``jv(v, z)``."""
     fn = getattr(special, name)
-    op(f"scipy.special.{name}", "v: array, z: array, n", elementwise=True)
+    infer = infer_ufunc(ufunc)
+
+    def result(b: Builder, v: Any, z: Any, n: Any = 1) -> Any:
+        return infer(b, (v, z), {}) if type_of(z).dtype in (np.float64, np.complex128) else ANY
+
+    op(f"scipy.special.{name}", "v: array, z: array, n", type=result, elementwise=True)
     refuses(fn, without(name, "order"), "v")
 
     @vjp(fn, "z", symmetric=True)
@@ -197,8 +204,10 @@ def _differentiated(name: str, sign: int) -> None:
         return g * call(fn, v, z, n + 1)
 
 
-for _name in ("jvp", "yvp", "ivp", "kvp", "h1vp", "h2vp"):
-    _differentiated(_name, 1)
+for _ufunc in (special.jv, special.yv, special.iv, special.kv):
+    _differentiated(_ufunc.__name__ + "p", _ufunc)
+_differentiated("h1vp", special.hankel1)
+_differentiated("h2vp", special.hankel2)
 
 # --- Airy functions ---------------------------------------------------------------------------------------------------
 

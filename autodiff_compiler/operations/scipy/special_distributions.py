@@ -209,14 +209,6 @@ if has("betaincc"):
         lambda out, a, b, x: -_pdf2(a, b, x),
     )
     elementwise(special.betainccinv, *_inverse_slopes(-1), singular=SUBSCRIPTS)
-if has("btdtr"):
-    elementwise(
-        special.btdtr,
-        lambda out, a, b, x: _by_a(a, b, x, 1 - x),
-        lambda out, a, b, x: _by_b(a, b, x, 1 - x),
-        lambda out, a, b, x: _pdf2(a, b, x),
-    )
-    elementwise(special.btdtri, *_inverse_slopes(1), singular=SUBSCRIPTS)
 elementwise(
     special.btdtria,
     lambda out, p, b, x: 1 / _by_a(out, b, x, 1 - x),

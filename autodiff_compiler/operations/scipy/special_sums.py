@@ -112,11 +112,11 @@ def _log_softmax_tangent(d: Any, out: Any, x: Any, axis: Any = None) -> Any:
 
 def _lambert_type(b: Builder, z: Any, k: Any = 0, tol: Any = 1e-8) -> Ty:
     t = type_of(z)
-    known = t.kind == "array" and t.dims and t.dtype is not None and t.dtype in (np.float64, np.complex128)
-    return Ty("array", np.dtype(np.complex128), t.dims) if known else ANY
+    known = t.kind in ("array", "py", "generic") and t.dtype in (np.float64, np.complex128) and type(k) is int
+    return scalar_or_array(True, np.dtype(np.complex128), t.dims) if known else ANY
 
 
-op("scipy.special.lambertw", "z: array, k, tol", type=_lambert_type, elementwise=True)
+op("scipy.special.lambertw", "z: array, k, tol", type=_lambert_type, elementwise=True, total="known")
 
 
 @vjp(special.lambertw, "z", symmetric=True)

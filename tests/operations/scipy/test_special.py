@@ -59,8 +59,11 @@ X, Y, Z = inside(0.3, 2.0), inside(0.3, 2.0), inside(0.3, 2.0)
 P = inside(0.2, 0.8)
 COLUMN = inside(0.3, 2.0, 2, 1)
 
-CASES: list[Case] = [(getattr(special, name), (inside(float(low), float(high)),), {}) for name, low, high in
-    (entry.split() for entry in UNARY.split(",")) if hasattr(special, name)]  # fmt: skip
+CASES: list[Case] = [
+    (getattr(special, name), (inside(float(low), float(high)),), {})
+    for name, low, high in (entry.split() for entry in UNARY.split(","))
+    if lookup(getattr(special, name, None)) is not None
+]
 CASES += [(getattr(special, name.strip()), (inside(0.3, 2.0),), {}) for name in HOLOMORPHIC.split(",")]
 CASES += [
     (special.expit, (0.7,), {}),
@@ -171,6 +174,8 @@ CASES += [
 ]
 CASES += [(getattr(special, f"{k}vp"), (1.5, X, n), {}) for k in "jyik" for n in (1, 2)]
 CASES += [(fn, (0.5, complexes(), 1), {}) for fn in (special.h1vp, special.h2vp)]
+CASES += [(special.spherical_jn, (2, 0.7), {}), (special.jvp, (1, 0.7), {}), (special.lambertw, (0.7,), {})]
+CASES += [(special.jvp, (np.array([[0], [1]]), X, 2), {})]
 CASES += [(fn, (0.7, X), {}) for fn in (special.pbdv, special.pbvv, special.pbwa)]
 CASES += [(fn, (2, 0.7, 20 * X), {}) for fn in (special.mathieu_cem, special.mathieu_sem)]
 CASES += [(getattr(special, f"mathieu_mod{k}"), (2, 0.7, X), {}) for k in ("cem1", "cem2", "sem1", "sem2")]

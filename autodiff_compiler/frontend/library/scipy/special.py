@@ -23,6 +23,17 @@ def assoc_laguerre(x: Any, n: Any, k: Any = 0.0) -> Any:
     return special.eval_genlaguerre(n, k, x)
 
 
+if hasattr(special, "btdtr"):  # until SciPy 1.13
+
+    @defines(special.btdtr)
+    def btdtr(a: Any, b: Any, x: Any) -> Any:
+        return special.betainc(a, b, x)
+
+    @defines(special.btdtri)
+    def btdtri(a: Any, b: Any, p: Any) -> Any:
+        return special.betaincinv(a, b, p)
+
+
 if hasattr(special, "softplus"):
 
     @defines(special.softplus)
