@@ -51,7 +51,8 @@ def log_gauss_mass(a: Any, b: Any) -> Any:
 
 def binom_pmf(k: Any, n: Any, p: Any) -> Any:
     """The probabilities of the binomial distribution."""
-    return stats.binom._pmf(k, n, p)
+    outside = np.logical_or(np.less(k, 0), np.greater(k, n))
+    return np.where(outside, 0.0, stats.binom._pmf(np.where(outside, 0, k), np.where(outside, 1, n), p))[()]
 
 
 def binom_cdf(k: Any, n: Any, p: Any) -> Any:
@@ -66,4 +67,4 @@ def binom_sf(k: Any, n: Any, p: Any) -> Any:
 
 def nbinom_pmf(k: Any, n: Any, p: Any) -> Any:
     """The probabilities of the negative binomial distribution."""
-    return stats.nbinom._pmf(k, n, p)
+    return np.where(np.less(k, 0), 0.0, stats.nbinom._pmf(np.maximum(k, 0), n, p))[()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +14,7 @@ from scipy import stats
 import autodiff_compiler as ad
 from autodiff_compiler.errors import RuleLookupError, UnsupportedError
 from tests.differences import differences
-from tests.operations.scipy.harness import definitions_of, load
+from tests.operations.scipy.harness import load
 
 load("stats")
 RNG = np.random.default_rng(0)
@@ -145,18 +144,6 @@ def test_derivatives(text: str, args: tuple[Any, ...]) -> None:
         if not any(name in text for name in NOT_IN_FLOAT32):
             small = tuple(np.float32(a) if np.ndim(a) else a for a in args)
             assert np.asarray(ad.vjp(f, *small)[0]).dtype == np.asarray(f(*small)).dtype
-
-
-def test_every_function_has_a_case() -> None:
-    homes = ("stats_samples", "stats_tests", "stats_multivariate", "stats_density")
-    names = {
-        fn.__name__
-        for home in homes
-        for fn in definitions_of(f"stats.{home}") + definitions_of(home)
-        if not inspect.isclass(fn)
-    }
-    text = " ".join(text for text, _ in CALLS)
-    assert [name for name in names if name not in text and name != "__call__"] == []
 
 
 NORMAL = stats.multivariate_normal(V[:3], C)
