@@ -57,12 +57,12 @@ def binom_pmf(k: Any, n: Any, p: Any) -> Any:
 
 def binom_cdf(k: Any, n: Any, p: Any) -> Any:
     """The binomial distribution function at an integer."""
-    return stats.binom._cdf(k, n, p)
+    return np.where(np.isnan(k), np.nan, stats.binom._cdf(k, n, p))[()]
 
 
 def binom_sf(k: Any, n: Any, p: Any) -> Any:
     """The probability of more than `k` successes."""
-    return stats.binom._sf(k, n, p)
+    return np.where(np.isnan(k), np.nan, stats.binom._sf(k, n, p))[()]
 
 
 def nbinom_pmf(k: Any, n: Any, p: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from scipy import stats
 
 import autodiff_compiler as ad
@@ -114,8 +115,9 @@ CALLS: list[tuple[str, tuple[Any, ...]]] = [
     ("stats.dirichlet(x).mean()", (ALPHA,)),
     ("stats.dirichlet.var(x)", (ALPHA,)),
 ]
-# These differ from SciPy's value in float32 in the dtype of a Python number, or are means of integers.
+# A result for float32 is of the dtype that the newest SciPy gives. These give a Python number, or always float64.
 NOT_IN_FLOAT32 = ("expon.fit", "multivariate_normal", "dirichlet")
+NEWEST = tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 17)
 
 
 def program(text: str, names: list[str], **more: Any) -> Callable[..., Any]:
@@ -141,7 +143,7 @@ def test_derivatives(text: str, args: tuple[Any, ...]) -> None:
             np.testing.assert_allclose(found[k], differences(total, *args, argnum=k), rtol=1e-5, atol=1e-6)
         _, tangent = ad.jvp(total, args, tuple(np.ones(np.shape(a)) if np.ndim(a) else 1.0 for a in args))
         np.testing.assert_allclose(tangent, sum(np.sum(g) for g in found), rtol=1e-7, atol=1e-9)
-        if not any(name in text for name in NOT_IN_FLOAT32):
+        if NEWEST and not any(name in text for name in NOT_IN_FLOAT32):
             small = tuple(np.float32(a) if np.ndim(a) else a for a in args)
             assert np.asarray(ad.vjp(f, *small)[0]).dtype == np.asarray(f(*small)).dtype
 

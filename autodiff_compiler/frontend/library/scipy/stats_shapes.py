@@ -165,7 +165,8 @@ def _t_var(df: Any) -> Any:
 
 
 def _t_ppf(q: Any, df: Any) -> Any:
-    return where(q == 0, -INF, special.stdtrit(df, q))  # stdtrit says inf at 0
+    # stdtrit says inf at 0, and in some versions nan at 1.
+    return where(q == 0, -INF, where(q == 1, INF, special.stdtrit(df, q)))
 
 
 distribution(
