@@ -208,6 +208,7 @@ def _standard(fn: Any) -> Prim | None:
         return op(
             special, ", ".join([f"x{k + 1}: array" for k in range(special.nin)]), name="scipy.special." + stem,
             infer=infer_ufunc(special), elementwise=True, nout=special.nout,
+            total=lambda b, *args: cannot_raise(special, [type_of(a) for a in args]),
         )  # fmt: skip
     if stem in (*MATH_UNARY, *MATH_BINARY) and getattr(math, stem, None) is fn:
         return op(

@@ -45,9 +45,11 @@ def kv_order(n: int, v: Any, x: Any) -> Any:
 
 def _by_order(n: int, v: Any, x: Any, integral: Any, sign: float) -> Any:
     """By the integral, or where the series (if `sign` is that of its terms) is better, by the series."""
-    good = np.isfinite(x) & np.isfinite(v)
-    size = np.max(np.where(good & (np.abs(v) + np.abs(x) <= _LARGEST), np.abs(v) + np.abs(x), 0.0), initial=0.0)
-    count = 4 + int(size / 12)
+    size = np.asarray(np.abs(v) + np.abs(x), np.float64)
+    good = (size <= _LARGEST) & np.greater(x, 0)
+    least = np.min(np.where(good, x, 1.0), initial=1.0)
+    # Enough for the oscillations, and for the length of the infinite integrals, which end where x * exp(t) is large.
+    count = 4 + int(np.max(np.where(good, size, 0.0), initial=0.0) / 12) + int(-math.log(least) / 1.5)
 
     def found(v: Any, x: Any) -> Any:
         inside = (x > 0) & (np.abs(v) + x <= _LARGEST)
@@ -165,3 +167,46 @@ def _series(n: int, v: Any, x: Any, sign: float) -> Any:
         size = size * sign * (0.25 * x * x) / (k * (k + v))
         slopes = [slope + (-1.0) ** (j + 1) * math.factorial(j) / (k + v) ** (j + 1) for j, slope in enumerate(slopes)]
     return total
+
+
+@dispatched
+def ive_derivative(n: int, v: Any, x: Any) -> Any:
+    """The derivative of order `n` of ``special.ive(v, x)`` by `x`, elementwise; at ``x = 0`` the mean of both sides."""
+    return in_blocks(lambda v, x: _ive(n, v, x), 1, v, x)
+
+
+def _ive(n: int, v: Any, x: Any) -> Any:
+    size = np.abs(x)
+    out = _scaled(n, v, size, special.ive, 1.0)
+    # I(v, -x) is (-1)**v I(v, x) for whole `v`, and not real for others
+    parity = np.where(np.remainder(v + n, 2) == 0, 1.0, -1.0)
+    out = np.where(x < 0, np.where(v == np.floor(v), parity * out, np.nan), out)
+    if n == 1:
+        out = np.where(x == 0, 0.5 * (special.ive(v - 1, x) + special.ive(v + 1, x)), out)
+    return out
+
+
+@dispatched
+def kve_derivative(n: int, v: Any, x: Any) -> Any:
+    """The derivative of order `n` of ``special.kve(v, x)`` by `x`, elementwise."""
+    return in_blocks(lambda v, x: _scaled(n, v, x, special.kve, -1.0), 1, v, x)
+
+
+def _scaled(n: int, v: Any, x: Any, ufunc: Any, sign: float) -> Any:
+    """The derivative of ``exp(-x) I(v, x)`` or ``exp(x) K(v, x)``: a central difference of order 2n in `v`. For large
+    `x` that cancels, and the asymptotic series is differentiated term by term.
+
+    Reference: DLMF, 10.29 and 10.40.
+    """
+    near = sum((-1) ** k * math.comb(2 * n, k) * ufunc(v + (n - k), x) for k in range(2 * n + 1))
+    near = near * (0.5 * sign) ** n
+    far = x > 60 + 2 * v * v
+    if not far.any():
+        return near
+    point, order = np.where(far, x, 100.0), np.where(far, v, 0.0)
+    term, total = np.ones_like(point), np.zeros_like(point)
+    for k in range(30):
+        total = total + term * math.prod([k + 0.5 + j for j in range(n)])
+        term = term * -sign * (4 * order * order - (2 * k + 1) ** 2) / (8 * (k + 1) * point)
+    first = 1 / np.sqrt(2 * np.pi * point) if sign > 0 else np.sqrt(0.5 * np.pi / point)
+    return np.where(far, first * (-1 / point) ** n * total, near)

@@ -14,7 +14,7 @@ from .special_quadrature import half_line, in_blocks
 @dispatched
 def carlson(powers: tuple[float, ...], x: Any, y: Any, z: Any, p: Any) -> Any:
     """The integral of ``(t + x) ** -a * (t + y) ** -b * (t + z) ** -c * (t + p) ** -d`` over ``t`` from 0 to infinity,
-    elementwise, for real arguments that are not negative and at most one of which is 0.
+    elementwise, for real arguments that are not negative.
 
     The relative error is some 1e-13 for arguments within twelve orders of magnitude of each other.
     Reference: DLMF, 19.16.
@@ -29,8 +29,10 @@ def carlson(powers: tuple[float, ...], x: Any, y: Any, z: Any, p: Any) -> Any:
         product = np.ones((len(scale), t.size))
         for k, point in zip(used, chosen):
             product = product * (t + (point / scale)[:, None]) ** -powers[k]
-        bad = np.min(chosen, axis=0) < 0
-        return np.where(bad, np.nan, product @ weights * scale**-degree)
+        found = product @ weights * scale**-degree
+        lost = sum(np.where(point == 0, powers[k], 0.0) for k, point in zip(used, chosen))
+        found = np.where(lost >= 1, np.inf, found)  # not integrable at 0
+        return np.where(np.min(chosen, axis=0) < 0, np.nan, found)
 
     return in_blocks(integral, t.size, x, y, z, p)
 
@@ -73,4 +75,6 @@ def _incomplete(n: int, phi: Any, m: Any, powers: tuple[float, float, float], fa
 def _legendre(t: Any, weights: Any, powers: tuple[float, float, float], x: Any, y: Any) -> Any:
     a, b, c = powers
     out = ((t + x[:, None]) ** -a * (t + 1) ** -b * (t + y[:, None]) ** -c) @ weights
+    # divergent at the lower end, where (t + y) ** -c is not integrable there, or both are not together
+    out = np.where((y == 0) & ((c >= 1) | (x == 0) & (a + c >= 1)), np.inf, out)
     return np.where(y < 0, np.nan, out)

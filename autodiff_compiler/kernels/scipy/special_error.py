@@ -24,7 +24,7 @@ def faddeeva(n: int, z: Any) -> Any:
     Reference: DLMF, 7.10 and 7.12.
     """
     z = np.asarray(z)
-    dtype = z.dtype if z.dtype.kind == "c" else np.complex128  # as wofz does, also for float32
+    _, dtype = special.wofz.resolve_dtypes((z.dtype, None))
     z = z.astype(np.complex128)
     with np.errstate(all="ignore"):
         near = _by_recurrence(n, z, special.wofz(z), 2j / _ROOT_PI)
@@ -109,5 +109,4 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 
 
 def _floating(x: Any) -> Any:
-    x = np.asarray(x)
-    return x if x.dtype.kind == "f" else x.astype(np.float64)
+    return np.asarray(x, dtype_of(x))

@@ -35,7 +35,7 @@ def _gamma_weight(a: Any, x: Any) -> Any:
     """``x ** a * exp(-x) / gamma(a)``, also for large `a`: by Stirling's formula and the deviance."""
     large = a > 10
     safe = np.where(large, a, 20.0)
-    by_stirling = np.sqrt(safe / (2 * np.pi)) * np.exp(-_deviance(safe, x) - _stirling(safe))
+    by_stirling = np.sqrt(safe / (2 * np.pi)) * np.exp(-_deviance(safe, x) - stirling(safe))
     return np.where(large, by_stirling, np.exp(special.xlogy(a, x) - x - special.gammaln(a)))
 
 
@@ -51,7 +51,7 @@ def _deviance(a: Any, x: Any) -> Any:
     return np.where(close, a * (u * v - 2 * v * series), x - a - special.xlogy(a, x / a))
 
 
-def _stirling(a: Any) -> Any:
+def stirling(a: Any) -> Any:
     """``gammaln(a) - (a - 1 / 2) * log(a) + a - log(2 * pi) / 2``."""
     w = 1 / (a * a)
     return (1 / 12 - w * (1 / 360 - w * (1 / 1260 - w * (1 / 1680 - w * (1 / 1188 - w * 691 / 360360))))) / a
@@ -104,9 +104,22 @@ def _gammainc_series(n: int, a: Any, x: Any) -> Any:
 @dispatched
 def beta_density(a: Any, b: Any, x: Any) -> Any:
     """``x ** (a - 1) * (1 - x) ** (b - 1) / beta(a, b)``, elementwise."""
-    return in_blocks(
-        lambda a, b, x: np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b)), 1, a, b, x
-    )
+    return in_blocks(_beta_density, 1, a, b, x)
+
+
+def _beta_density(a: Any, b: Any, x: Any) -> Any:
+    plain = np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b))
+    return np.where(np.minimum(a, b) > 10, _beta_weight(a, b, x, 1 - x) / (x * (1 - x)), plain)
+
+
+def _beta_weight(a: Any, b: Any, x: Any, y: Any) -> Any:
+    """``x ** a * y ** b / beta(a, b)`` with ``y = 1 - x``, also for large `a` and `b`: see `_gamma_weight`."""
+    large = np.minimum(a, b) > 10
+    p, q = np.where(large, a, 20.0), np.where(large, b, 20.0)
+    n = p + q
+    rest = stirling(p) + stirling(q) - stirling(n)
+    by_stirling = np.sqrt(p / n * q / (2 * np.pi)) * np.exp(-_deviance(p, n * x) - _deviance(q, n * y) - rest)
+    return np.where(large, by_stirling, np.exp(special.xlogy(a, x) + special.xlogy(b, y) - special.betaln(a, b)))
 
 
 @dispatched
@@ -141,7 +154,7 @@ def betainc_slope(n: int, m: int, a: Any, b: Any, x: Any, y: Any) -> Any:
             curve = curve - special.polygamma(1, a + b)
             first, second = (score_x if n else score_y), (score_y if m else score_x)
             score = first * second - curve[:, None]
-        scale = np.exp(special.xlogy(a, x) + special.xlogy(b, y) - special.betaln(a, b))
+        scale = _beta_weight(a, b, x, y)
         found = -sign * ((np.exp(log_ratio) * score) @ weights) * width * scale
         if n + m == 1:
             # As for gamma: at the far end of the interval, if the density is flat from there to the other.

@@ -44,9 +44,13 @@ def in_blocks(fn: Callable[..., Any], size: int, *args: Any) -> Any:
 
 
 def dtype_of(*args: Any) -> Any:
-    """The dtype of the result of a function of real numbers; Python's numbers adapt to arrays."""
-    found = np.result_type(*args)
-    return found if found.kind == "f" else np.dtype(np.float64)
+    """The dtype of the result of a function of real numbers, as SciPy's ufuncs have it: float32 or float64."""
+    if all(isinstance(a, (bool, int, float)) and not isinstance(a, np.generic) for a in args):
+        return np.dtype(np.float64)
+    found = np.result_type(np.float32, *args)
+    if found.kind != "f":
+        raise TypeError(f"this function takes real numbers, and its arguments are {found}")
+    return found
 
 
 def _parts(size: int, length: int) -> Iterator[slice]:

@@ -11,11 +11,12 @@ from scipy import special
 
 from ...ir.core import Builder, type_of
 from ...ir.types import ANY, Ty
-from ...kernels.scipy.special_bessel import iv_order, jv_order, kv_order, yv_order
+from ...kernels.scipy.special_bessel import iv_order, ive_derivative, jv_order, kv_order, kve_derivative, yv_order
 from .. import lib
 from ..lib import call
 from ..record import elementwise, op, prims_of, refuses, vjp
-from .special_lib import Rule, several, whole, without
+from .special_lib import Rule, plain, several, whole, without
+from .special_lib import kernel as enter
 
 # --- of any order -----------------------------------------------------------------------------------------------------
 
@@ -38,27 +39,24 @@ def _by_order(kernel: Any, name: str) -> Rule:
     return slope
 
 
-def _kernel(kernel: Any, name: str, ufunc: Any, sign: int, scale: float = 0.5) -> None:
-    """The record of a kernel ``kernel(n, v, x)``, the derivative of order `n` by the order `v`."""
-    from ...ir.infer import infer_ufunc
+def _kernel(fn: Any, sign: int, scale: float = 0.5) -> None:
+    """The record of a kernel ``fn(n, v, x)``, the derivative of order `n` by the order `v`."""
+    enter(fn, "v x", "n")
 
-    infer = infer_ufunc(np.arctan2)
-    op(kernel, "n, v: array, x: array", type=lambda b, n, v, x: infer(b, (v, x), {}), elementwise=True)
-
-    @vjp(kernel, "v", symmetric=True)
+    @vjp(fn, "v", symmetric=True)
     def by_order(g: Any, out: Any, n: Any, v: Any, x: Any) -> Any:
-        return g * call(kernel, n + 1, v, x)
+        return g * call(fn, n + 1, v, x)
 
-    @vjp(kernel, "x", symmetric=True)
+    @vjp(fn, "x", symmetric=True)
     def by_argument(g: Any, out: Any, n: Any, v: Any, x: Any) -> Any:
-        before, after = call(kernel, n, v - 1, x), call(kernel, n, v + 1, x)
+        before, after = call(fn, n, v - 1, x), call(fn, n, v + 1, x)
         return g * (scale * (before + after if sign > 0 else before - after))
 
 
-_kernel(jv_order, "jv", special.jv, -1)
-_kernel(yv_order, "yv", special.yv, -1)
-_kernel(iv_order, "iv", special.iv, 1)
-_kernel(kv_order, "kv", special.kv, 1, -0.5)
+_kernel(jv_order, -1)
+_kernel(yv_order, -1)
+_kernel(iv_order, 1)
+_kernel(kv_order, 1, -0.5)
 
 elementwise(special.jv, _by_order(jv_order, "jv"), _half(special.jv, -1))
 elementwise(special.yv, _by_order(yv_order, "yv"), _half(special.yv, -1))
@@ -95,16 +93,49 @@ def _real_only(name: str, slope: Rule) -> Rule:
 
 elementwise(special.jve, without("jve", "order"), _real_only("jve", _half(special.jve, -1)))
 elementwise(special.yve, without("yve", "order"), _real_only("yve", _half(special.yve, -1)))
-elementwise(
-    special.ive,
-    lambda out, v, x: np.exp(-np.absolute(x)) * _by_order(iv_order, "ive")(out, v, x),
-    _real_only("ive", lambda out, v, x: _half(special.ive, 1)(out, v, x) - np.sign(x) * out),
-)
-elementwise(
-    special.kve,
-    lambda out, v, x: np.exp(x) * _by_order(kv_order, "kve")(out, v, x),
-    lambda out, v, x: out - 0.5 * (special.kve(v - 1, x) + special.kve(v + 1, x)),
-)
+
+
+def _scaled(fn: Any, by_order: Callable[[Any, Any], Any], sign: float) -> None:
+    """The record of ``fn(n, v, x)``, the derivative of order `n` by `x`, a central difference in `v`."""
+    enter(fn, "v x", "n")
+
+    @vjp(fn, "v", symmetric=True)
+    def rule(g: Any, out: Any, n: Any, v: Any, x: Any) -> Any:
+        total: Any = 0.0
+        for k in range(2 * n + 1):
+            total = total + (0.5 * sign) ** n * (-1) ** k * math.comb(2 * n, k) * by_order(v + (n - k), x)
+        return g * total
+
+    @vjp(fn, "x", symmetric=True)
+    def next_order(g: Any, out: Any, n: Any, v: Any, x: Any) -> Any:
+        return g * call(fn, n + 1, v, x)
+
+
+def _ive_by_order(v: Any, x: Any) -> Any:
+    lib.need_real("scipy.special.ive", x)
+    return np.exp(-np.absolute(x)) * call(iv_order, 1, v, x)
+
+
+def _kve_by_order(v: Any, x: Any) -> Any:
+    lib.need_real("scipy.special.kve by its order", x)
+    return np.exp(x) * call(kv_order, 1, v, x)
+
+
+def _ive(out: Any, v: Any, x: Any) -> Any:
+    lib.need_real("scipy.special.ive", x)
+    return call(ive_derivative, 1, v, x)
+
+
+def _kve(out: Any, v: Any, x: Any) -> Any:
+    if lib.may_be_complex(x):
+        return out - 0.5 * (special.kve(v - 1, x) + special.kve(v + 1, x))
+    return call(kve_derivative, 1, v, x)
+
+
+_scaled(ive_derivative, _ive_by_order, 1.0)
+_scaled(kve_derivative, _kve_by_order, -1.0)
+elementwise(special.ive, lambda out, v, x: _ive_by_order(v, x), _ive)
+elementwise(special.kve, lambda out, v, x: _kve_by_order(v, x), _kve)
 
 # --- of orders 0 and 1 ------------------------------------------------------------------------------------------------
 
@@ -116,10 +147,10 @@ elementwise(special.i0, lambda out, x: special.i1(x))
 elementwise(special.i1, lambda out, x: 0.5 * (special.i0(x) + special.iv(2.0, x)))
 elementwise(special.k0, lambda out, x: -special.k1(x))
 elementwise(special.k1, lambda out, x: -0.5 * (special.k0(x) + special.kv(2.0, x)))
-elementwise(special.i0e, lambda out, x: special.i1e(x) - np.sign(x) * out)
-elementwise(special.i1e, lambda out, x: 0.5 * (special.i0e(x) + special.ive(2.0, x)) - np.sign(x) * out)
-elementwise(special.k0e, lambda out, x: out - special.k1e(x))
-elementwise(special.k1e, lambda out, x: out - 0.5 * (special.k0e(x) + special.kve(2.0, x)))
+elementwise(special.i0e, lambda out, x: call(ive_derivative, 1, 0.0, x))
+elementwise(special.i1e, lambda out, x: call(ive_derivative, 1, 1.0, x))
+elementwise(special.k0e, lambda out, x: call(kve_derivative, 1, 0.0, x))
+elementwise(special.k1e, lambda out, x: call(kve_derivative, 1, 1.0, x))
 
 # --- spherical --------------------------------------------------------------------------------------------------------
 
@@ -220,7 +251,7 @@ several(
 
 
 def _struve_rest(v: Any, x: Any) -> Any:
-    return np.power(0.5 * x, v) * special.rgamma(v + 1.5) * (1 / math.sqrt(math.pi))
+    return np.power(0.5 * x, v) * plain(special.rgamma(v + 1.5)) * (1 / math.sqrt(math.pi))
 
 
 elementwise(
@@ -257,6 +288,16 @@ for _fn in (special.mathieu_cem, special.mathieu_sem):
     prims_of(_fn, make=True)
     refuses(_fn, without(_fn.__name__, "parameters"), "x1", "x2")
     several(_fn, 2, lambda out, m, q, x: _DEGREE * out[1], _bent)
+
+for _fn in (special.mathieu_modcem1, special.mathieu_modcem2, special.mathieu_modsem1, special.mathieu_modsem2):
+    _values = special.mathieu_a if "cem" in _fn.__name__ else special.mathieu_b
+
+    def _modified(out: Any, m: Any, q: Any, x: Any, values: Any = _values) -> Any:
+        return (values(m, q) - 2 * q * np.cosh(2 * x)) * out[0]
+
+    prims_of(_fn, make=True)
+    refuses(_fn, without(_fn.__name__, "parameters"), "x1", "x2")
+    several(_fn, 2, lambda out, m, q, x: out[1], _modified)
 
 # --- integrals --------------------------------------------------------------------------------------------------------
 

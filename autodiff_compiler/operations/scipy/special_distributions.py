@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ...ir.infer import infer_ufunc
+from ...kernels.scipy.special_error import digamma_step
 from ...kernels.scipy.special_incomplete import beta_density, betainc_slope, gamma_density, gammainc_slope
 from ...kernels.scipy.special_kolmogorov import kolmogorov_slope, smirnov_slope
+from ...kernels.scipy.special_student import stdtr_slope, student_density
 from .. import lib
 from ..lib import SUBSCRIPTS, call
-from ..record import Refused, elementwise, op, refuses, vjp
+from ..record import Refused, elementwise, refuses, vjp
 from .special_error import ROOT_TWO_PI
-from .special_lib import Rule, has, whole, without
-
-_real = infer_ufunc(np.arctan2)
+from .special_lib import Rule, has, kernel, plain, whole, without
 
 # --- the gamma function -----------------------------------------------------------------------------------------------
 
@@ -33,12 +32,13 @@ def _by_shape(a: Any, x: Any) -> Any:
     return call(gammainc_slope, 1, a, x)
 
 
+kernel(gamma_density, "a x")
 elementwise(
     gamma_density,
     lambda out, a, x: out * (np.log(x) - special.psi(a)),
     lambda out, a, x: out * ((a - 1) / x - 1),
 )
-op(gammainc_slope, "n, a: array, x: array", type=lambda b, n, a, x: _real(b, (a, x), {}), elementwise=True)
+kernel(gammainc_slope, "a x", "n")
 
 
 @vjp(gammainc_slope, "a", symmetric=True)
@@ -148,16 +148,14 @@ def _score_b(a: Any, b: Any, x: Any) -> Any:
     return np.log1p(-x) - special.psi(b) + special.psi(a + b)
 
 
+kernel(beta_density, "a b x")
 elementwise(
     beta_density,
     lambda out, a, b, x: out * _score_a(a, b, x),
     lambda out, a, b, x: out * _score_b(a, b, x),
     lambda out, a, b, x: out * ((a - 1) / x - (b - 1) / (1 - x)),
 )
-op(
-    betainc_slope, "n, m, a: array, b: array, x: array, y: array", elementwise=True,
-    type=lambda b, n, m, *args: _real(b, args, {}),
-)  # fmt: skip
+kernel(betainc_slope, "a b x y", "n m")
 
 
 @vjp(betainc_slope, "a", symmetric=True)
@@ -211,14 +209,6 @@ if has("betaincc"):
         lambda out, a, b, x: -_pdf2(a, b, x),
     )
     elementwise(special.betainccinv, *_inverse_slopes(-1), singular=SUBSCRIPTS)
-if has("btdtr"):
-    elementwise(
-        special.btdtr,
-        lambda out, a, b, x: _by_a(a, b, x, 1 - x),
-        lambda out, a, b, x: _by_b(a, b, x, 1 - x),
-        lambda out, a, b, x: _pdf2(a, b, x),
-    )
-    elementwise(special.btdtri, *_inverse_slopes(1), singular=SUBSCRIPTS)
 elementwise(
     special.btdtria,
     lambda out, p, b, x: 1 / _by_a(out, b, x, 1 - x),
@@ -249,7 +239,48 @@ elementwise(
     special.nbdtri, *[whole("nbdtri", c) for c in _COUNTS], lambda out, k, n, y: 1 / _pdf2(n * 1.0, k + 1.0, out)
 )
 
-# --- the distributions of F and of Student ----------------------------------------------------------------------------
+# --- solved for the counts, which are real numbers then ---------------------------------------------------------------
+
+# pdtrik(p, m): 1 - P(k + 1, m) = p
+elementwise(
+    special.pdtrik,
+    lambda out, p, m: -1 / _by_shape(out + 1, m),
+    lambda out, p, m: -_pdf(out + 1, m) / _by_shape(out + 1, m),
+)
+
+
+def _by_failures(k: Any, n: Any, p: Any) -> Any:
+    return _by_a(k + 1, n - k, p, 1 - p) - _by_b(k + 1, n - k, p, 1 - p)
+
+
+# bdtrik(y, n, p) and bdtrin(k, y, p): 1 - I(k + 1, n - k, p) = y
+elementwise(
+    special.bdtrik,
+    lambda out, y, n, p: -1 / _by_failures(out, n, p),
+    lambda out, y, n, p: -_by_b(out + 1, n - out, p, 1 - p) / _by_failures(out, n, p),
+    lambda out, y, n, p: -_pdf2(out + 1, n - out, p) / _by_failures(out, n, p),
+)
+elementwise(
+    special.bdtrin,
+    lambda out, k, y, p: -_by_failures(k, out, p) / _by_b(k + 1, out - k, p, 1 - p),
+    lambda out, k, y, p: -1 / _by_b(k + 1, out - k, p, 1 - p),
+    lambda out, k, y, p: -_pdf2(k + 1, out - k, p) / _by_b(k + 1, out - k, p, 1 - p),
+)
+# nbdtrik(y, n, p) and nbdtrin(k, y, p): I(n, k + 1, p) = y
+elementwise(
+    special.nbdtrik,
+    lambda out, y, n, p: 1 / _by_b(n, out + 1, p, 1 - p),
+    lambda out, y, n, p: -_by_a(n, out + 1, p, 1 - p) / _by_b(n, out + 1, p, 1 - p),
+    lambda out, y, n, p: -_pdf2(n, out + 1, p) / _by_b(n, out + 1, p, 1 - p),
+)
+elementwise(
+    special.nbdtrin,
+    lambda out, k, y, p: -_by_b(out, k + 1, p, 1 - p) / _by_a(out, k + 1, p, 1 - p),
+    lambda out, k, y, p: 1 / _by_a(out, k + 1, p, 1 - p),
+    lambda out, k, y, p: -_pdf2(out, k + 1, p) / _by_a(out, k + 1, p, 1 - p),
+)
+
+# --- the distribution of F --------------------------------------------------------------------------------------------
 # fdtr(n, d, x) = I(n / 2, d / 2, w) with w = n x / (n x + d)
 
 
@@ -283,31 +314,63 @@ elementwise(
     lambda out, n, d, p: -_f_by_d(n, d, out) / _f_by_x(n, d, out),
     lambda out, n, d, p: 1 / _f_by_x(n, d, out),
 )
-# stdtr(v, t) = I(v / 2, 1 / 2, w) / 2 with w = v / (v + t**2), for t < 0; one less that for t > 0
+elementwise(
+    special.fdtridfd,
+    lambda out, n, p, x: -_f_by_n(n, out, x) / _f_by_d(n, out, x),
+    lambda out, n, p, x: 1 / _f_by_d(n, out, x),
+    lambda out, n, p, x: -_f_by_x(n, out, x) / _f_by_d(n, out, x),
+)
+
+# --- Student's distribution -------------------------------------------------------------------------------------------
 
 
-def _t_by_t(v: Any, t: Any) -> Any:
-    return np.exp(-0.5 * np.log(v) - special.betaln(0.5 * v, 0.5) - 0.5 * (v + 1) * np.log1p(t * t / v))
+def _t_score(v: Any, t: Any) -> Any:
+    """The derivative of the logarithm of the density by the degrees of freedom."""
+    ratio = t * t / v
+    constant = call(digamma_step, 0.5 * v, 0.5) - 1 / v
+    return 0.5 * (constant - np.log1p(ratio) + (1 + 1 / v) * ratio / (1 + ratio))
+
+
+kernel(student_density, "v t")
+elementwise(
+    student_density,
+    lambda out, v, t: out * _t_score(v, t),
+    lambda out, v, t: -out * (v + 1) * t / (v + t * t),
+)
+kernel(stdtr_slope, "v t", "n")
+
+
+@vjp(stdtr_slope, "v", symmetric=True)
+def _stdtr_slope(g: Any, out: Any, n: Any, v: Any, t: Any) -> Any:
+    _at_most_two(n, "stdtr")
+    return g * call(stdtr_slope, 2, v, t)
+
+
+@vjp(stdtr_slope, "t", symmetric=True)
+def _stdtr_slope_by_t(g: Any, out: Any, n: Any, v: Any, t: Any) -> Any:
+    _at_most_two(n, "stdtr")
+    return g * (call(student_density, v, t) * _t_score(v, t))
+
+
+def _t_pdf(v: Any, t: Any) -> Any:
+    return call(student_density, v, t)
 
 
 def _t_by_v(v: Any, t: Any) -> Any:
-    square = t * t
-    total = v + square
-    inner = 0.25 * _by_a(0.5 * v, 0.5, v / total, square / total)
-    return -np.sign(t) * inner - 0.5 * t / v * _t_by_t(v, t)
+    return call(stdtr_slope, 1, v, t)
 
 
-elementwise(special.stdtr, lambda out, v, t: _t_by_v(v, t), lambda out, v, t: _t_by_t(v, t))
+elementwise(special.stdtr, lambda out, v, t: _t_by_v(v, t), lambda out, v, t: _t_pdf(v, t))
 elementwise(
     special.stdtrit,
-    lambda out, v, p: -_t_by_v(v, out) / _t_by_t(v, out),
-    lambda out, v, p: 1 / _t_by_t(v, out),
+    lambda out, v, p: -_t_by_v(v, out) / _t_pdf(v, out),
+    lambda out, v, p: 1 / _t_pdf(v, out),
     singular=SUBSCRIPTS,
 )
 elementwise(
     special.stdtridf,
     lambda out, p, t: 1 / _t_by_v(out, t),
-    lambda out, p, t: -_t_by_t(out, t) / _t_by_v(out, t),
+    lambda out, p, t: -_t_pdf(out, t) / _t_by_v(out, t),
 )
 
 # --- noncentral chi-square --------------------------------------------------------------------------------------------
@@ -318,7 +381,7 @@ def _noncentral(x: Any, v: Any, c: Any) -> Any:
     order, root = 0.5 * v - 1, np.sqrt(c * x)
     return (
         0.5
-        * np.exp(-0.5 * np.square(np.sqrt(x) - np.sqrt(c)))
+        * np.exp(-0.5 * np.square(np.sqrt(x) - plain(np.sqrt(c))))
         * np.power(x / c, 0.5 * order)
         * special.ive(order, root)
     )
@@ -361,7 +424,7 @@ elementwise(
 
 # --- Kolmogorov and Smirnov -------------------------------------------------------------------------------------------
 
-op(kolmogorov_slope, "n, x: array", type=lambda b, n, x: infer_ufunc(np.cbrt)(b, (x,), {}), elementwise=True)
+kernel(kolmogorov_slope, "x", "n")
 
 
 @vjp(kolmogorov_slope, "x", symmetric=True)
@@ -371,7 +434,7 @@ def _kolmogorov_slope(g: Any, out: Any, n: Any, x: Any) -> Any:
 
 elementwise(special.kolmogorov, lambda out, x: call(kolmogorov_slope, 1, x))
 elementwise(special.kolmogi, lambda out, p: 1 / call(kolmogorov_slope, 1, out))
-op(smirnov_slope, "n: array, x: array", type=lambda b, n, x: _real(b, (n, x), {}), elementwise=True)
+kernel(smirnov_slope, "n x")
 refuses(
     smirnov_slope,
     Refused("the second derivative of scipy.special.smirnov is not known to the compiler", "differentiate it once"),

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from ... import runtime
-from ..lib import SUBSCRIPTS, WEIGHTS, call, choose, equal
+from ..lib import SUBSCRIPTS, WEIGHTS, call, choose, equal, is_constant
 from ..record import Over, Overflowing, elementwise, nondiff
 from .special_lib import has, without
 
@@ -71,7 +71,18 @@ elementwise(
 
 
 def _huber_delta(out: Any, delta: Any, r: Any) -> Any:
-    return np.maximum(np.absolute(r) - delta, 0.0)
+    return _if_huber(delta, np.maximum(np.absolute(r) - delta, 0.0))
+
+
+def _huber(out: Any, delta: Any, r: Any) -> Any:
+    return _if_huber(delta, np.clip(r, -delta, delta))
+
+
+def _if_huber(delta: Any, slope: Any) -> Any:
+    """The loss is infinite for a negative `delta`."""
+    if is_constant(delta) and delta >= 0:
+        return slope
+    return choose(delta < 0, math.nan, slope)
 
 
 def _pseudo_huber_delta(out: Any, delta: Any, r: Any) -> Any:
@@ -80,7 +91,7 @@ def _pseudo_huber_delta(out: Any, delta: Any, r: Any) -> Any:
     return delta * np.square(u / (1 + root)) / root
 
 
-elementwise(special.huber, _huber_delta, lambda out, delta, r: np.clip(r, -delta, delta))
+elementwise(special.huber, _huber_delta, _huber)
 elementwise(
     special.pseudo_huber,
     _pseudo_huber_delta,
@@ -157,9 +168,9 @@ def _mean(out: Any, a: Any, b: Any) -> Any:
     Here `k` is ``(a - b) / (a + b)``.
     """
     total = a + b
-    k = (a - b) / total
-    slope, complete = special.elliprd(0.0, 1.0, 1 - k * k) / 6, special.ellipk(k * k)
-    return out / total * (1 - 4 * b * k * slope / (total * complete))
+    rest = 4 * (a / total) * (b / total)  # 1 - k ** 2
+    slope, complete = special.elliprd(0.0, 1.0, rest) / 6, special.ellipkm1(rest)
+    return out / total * (1 - 4 * (b / total) * ((a - b) / total) * slope / complete)
 
 
 elementwise(special.agm, _mean, lambda out, a, b: _mean(out, b, a))

@@ -7,23 +7,16 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ...ir.infer import infer_ufunc
 from ...kernels.scipy.special_elliptic import carlson, first_by_parameter, second_by_parameter
 from .. import lib
 from ..lib import call
-from ..record import elementwise, op, vjp
-from .special_lib import several
+from ..record import elementwise, vjp
+from .special_lib import kernel, several
 
 # --- Carlson's symmetric forms ----------------------------------------------------------------------------------------
 # All are integrals of products of powers of t + x, t + y ..., and so are their derivatives: see the kernel.
 
-_type = infer_ufunc(np.arctan2)
-op(
-    carlson,
-    "powers, x: array, y: array, z: array, p: array",
-    type=lambda b, powers, x, y, z, p: _type(b, (x, y, z, p), {}),
-    elementwise=True,
-)
+kernel(carlson, "x y z p", "powers")
 
 
 def _carlson_rule(k: int) -> Any:
@@ -90,13 +83,13 @@ def _root(phi: Any, m: Any) -> Any:
     return np.sqrt(1 - m * np.square(np.sin(phi)))
 
 
-for _kernel in (first_by_parameter, second_by_parameter):
-    op(_kernel, "n, phi: array, m: array", type=lambda b, n, phi, m: _type(b, (phi, m), {}), elementwise=True)
+for _slope in (first_by_parameter, second_by_parameter):
+    kernel(_slope, "phi m", "n")
 
-    def _next(g: Any, out: Any, n: Any, phi: Any, m: Any, kernel: Any = _kernel) -> Any:
-        return g * call(kernel, n + 1, phi, m)
+    def _next(g: Any, out: Any, n: Any, phi: Any, m: Any, fn: Any = _slope) -> Any:
+        return g * call(fn, n + 1, phi, m)
 
-    vjp(_kernel, "m", symmetric=True)(_next)
+    vjp(_slope, "m", symmetric=True)(_next)
 
 
 def _rising(n: int) -> float:

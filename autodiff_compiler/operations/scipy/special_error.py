@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from ...ir.infer import infer_ufunc
 from ...kernels.scipy.special_error import dawsn_derivative, erfcx_derivative, faddeeva
 from .. import lib
 from ..lib import SUBSCRIPTS, call, choose, equal
-from ..record import elementwise, op, vjp
-from .special_lib import has, several, whole
+from ..record import elementwise, vjp
+from .special_lib import has, kernel, several, whole
 
 ROOT_PI = math.sqrt(math.pi)
 ROOT_TWO_PI = math.sqrt(2 * math.pi)
@@ -22,19 +22,18 @@ ROOT_HALF = math.sqrt(0.5)
 # --- error functions --------------------------------------------------------------------------------------------------
 
 
-def _kernel(fn: Any, ufunc: Any) -> None:
-    """A kernel that gives the derivative of order `n` of a ufunc."""
-    infer = infer_ufunc(ufunc)
-    op(fn, "n, x: array", type=lambda b, n, x: infer(b, (x,), {}), elementwise=True)
+def _derivatives(fn: Any, like: Any = None) -> None:
+    """A kernel that gives the derivative of order `n` of a function."""
+    kernel(fn, "x", "n", like)
 
     @vjp(fn, "x", symmetric=True)
     def next_order(g: Any, out: Any, n: Any, x: Any) -> Any:
         return g * call(fn, n + 1, x)
 
 
-_kernel(faddeeva, special.wofz)
-_kernel(dawsn_derivative, np.cbrt)
-_kernel(erfcx_derivative, np.cbrt)
+_derivatives(faddeeva, special.wofz)
+_derivatives(dawsn_derivative)
+_derivatives(erfcx_derivative)
 
 
 def _gaussian(x: Any) -> Any:
@@ -111,6 +110,18 @@ several(
     lambda out, z: np.sin(math.pi / 2 * (z * z)),
     lambda out, z: np.cos(math.pi / 2 * (z * z)),
 )
+
+
+# Of the results, the second is the first times exp(-+ i (x ** 2 + pi / 4)) / sqrt(pi).
+for _fn, _sign in ((special.modfresnelp, 1), (special.modfresnelm, -1)):
+    if _fn is special.modfresnelp and _fn(1.0)[0] == special.modfresnelm(1.0)[0]:
+        continue  # SciPy 1.13 gives the other function here
+    several(
+        _fn,
+        0,
+        lambda out, x, turn=1j * _sign: -np.exp(turn * (x * x)),
+        lambda out, x, turn=1j * _sign: -2 * turn * x * out[1] - cmath.exp(-math.pi / 4 * turn) / ROOT_PI,
+    )
 
 
 def _sinhc(x: Any) -> Any:

@@ -9,14 +9,14 @@ import numpy as np
 from scipy import special
 
 from ...ir.core import Builder, type_of
-from ...ir.infer import broadcast_dims, infer_ufunc
+from ...ir.infer import broadcast_dims
 from ...ir.types import ANY, Ty
 from ...kernels.scipy.special_error import digamma_step
 from ...kernels.scipy.special_zeta import zeta_slope
 from .. import lib
 from ..lib import call, choose
 from ..record import elementwise, nondiff, op, refuses, vjp
-from .special_lib import typed_like, whole
+from .special_lib import kernel, typed_like, whole
 
 # --- polygamma and zeta -----------------------------------------------------------------------------------------------
 
@@ -41,8 +41,8 @@ def _polygamma(g: Any, out: Any, n: Any, x: Any) -> Any:
     return g * call(special.polygamma, n + 1, x)
 
 
-_zeta_type = typed_like(np.arctan2)
-_riemann_type = typed_like(np.cbrt)
+_zeta_type = typed_like(special.agm)
+_riemann_type = typed_like(special.zetac)
 
 
 def _of_zeta(b: Builder, x: Any, q: Any = None, out: Any = None) -> Any:
@@ -66,7 +66,7 @@ def _zeta_shift(g: Any, out: Any, x: Any, q: Any) -> Any:
 
 
 elementwise(special.zetac, lambda out, x: call(zeta_slope, 1, x, 1.0))
-op(zeta_slope, "n, x: array, q: array", type=lambda b, n, x, q: infer_ufunc(np.arctan2)(b, (x, q), {}))
+kernel(zeta_slope, "x q", "n")
 
 
 @vjp(zeta_slope, "x", symmetric=True)
@@ -108,6 +108,7 @@ nondiff(special.gammasgn)
 
 # --- beta functions and binomials -------------------------------------------------------------------------------------
 
+kernel(digamma_step, "x h")
 elementwise(
     digamma_step,
     lambda out, x, h: call(special.polygamma, 1, x + h) - call(special.polygamma, 1, x),

@@ -7,20 +7,17 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ...ir.infer import infer_ufunc
 from ...kernels.scipy.special_hypergeometric import hyp0f1_slope, hyp1f1_slope, hyp2f1_slope, hyperu_slope
 from .. import lib
 from ..lib import call
-from ..record import Refused, elementwise, op, refuses, vjp
-from .special_lib import Rule
-
-_type = infer_ufunc(np.arctan2)
+from ..record import Refused, elementwise, refuses, vjp
+from .special_lib import Rule, kernel
 
 
-def _by_parameter(kernel: Any, name: str, *k: int) -> Rule:
+def _by_parameter(fn: Any, name: str, *k: int) -> Rule:
     def slope(out: Any, *args: Any) -> Any:
         lib.need_real(f"scipy.special.{name} by a parameter", *args)
-        return call(kernel, *k, *args)
+        return call(fn, *k, *args)
 
     return slope
 
@@ -32,18 +29,13 @@ def _second(name: str) -> Refused:
     )
 
 
-def _kernel(kernel: Any, name: str, params: str, slope: Rule | None) -> None:
-    """The record of a kernel ``kernel(k, *args)``: by the last argument ``slope(k, out, *args)``, by the others
+def _kernel(fn: Any, name: str, operands: str, slope: Rule) -> None:
+    """The record of a kernel ``kernel(k, *args)``: by the last argument ``slope(g, out, k, *args)``, by the others
     refused."""
-    names = [p.strip() for p in params.split(",")]
-    given = ["k"] if kernel is not hyp0f1_slope else []
-    op(
-        kernel, ", ".join([*given, *[f"{n}: array" for n in names]]), elementwise=True,
-        type=lambda b, *args: _type(b, args[len(given) :], {}),
-    )  # fmt: skip
-    refuses(kernel, _second(name), *names[:-1])
-    if slope is not None:
-        vjp(kernel, names[-1], symmetric=True)(slope)
+    names = operands.split()
+    kernel(fn, operands, "" if fn is hyp0f1_slope else "k")
+    refuses(fn, _second(name), *names[:-1])
+    vjp(fn, names[-1], symmetric=True)(slope)
 
 
 # --- hyp0f1 -----------------------------------------------------------------------------------------------------------
@@ -53,7 +45,7 @@ def _0f1_by_z(g: Any, out: Any, v: Any, z: Any) -> Any:
     return g * (call(hyp0f1_slope, v + 1, z) / v - special.hyp0f1(v + 1, z) / np.square(v))
 
 
-_kernel(hyp0f1_slope, "hyp0f1", "v, z", _0f1_by_z)
+_kernel(hyp0f1_slope, "hyp0f1", "v z", _0f1_by_z)
 elementwise(special.hyp0f1, _by_parameter(hyp0f1_slope, "hyp0f1"), lambda out, v, z: special.hyp0f1(v + 1, z) / v)
 
 # --- hyp1f1 -----------------------------------------------------------------------------------------------------------
@@ -65,7 +57,7 @@ def _1f1_by_z(g: Any, out: Any, k: Any, a: Any, b: Any, z: Any) -> Any:
     return g * (rest * special.hyp1f1(a + 1, b + 1, z) + a / b * call(hyp1f1_slope, k, a + 1, b + 1, z))
 
 
-_kernel(hyp1f1_slope, "hyp1f1", "a, b, z", _1f1_by_z)
+_kernel(hyp1f1_slope, "hyp1f1", "a b z", _1f1_by_z)
 elementwise(
     special.hyp1f1,
     _by_parameter(hyp1f1_slope, "hyp1f1", 0),
@@ -82,7 +74,7 @@ def _2f1_by_z(g: Any, out: Any, k: Any, a: Any, b: Any, c: Any, z: Any) -> Any:
     return g * (rest * shifted + a * b / c * call(hyp2f1_slope, k, a + 1, b + 1, c + 1, z))
 
 
-_kernel(hyp2f1_slope, "hyp2f1", "a, b, c, z", _2f1_by_z)
+_kernel(hyp2f1_slope, "hyp2f1", "a b c z", _2f1_by_z)
 elementwise(
     special.hyp2f1,
     _by_parameter(hyp2f1_slope, "hyp2f1", 0),
@@ -100,7 +92,7 @@ def _u_by_x(g: Any, out: Any, k: Any, a: Any, b: Any, x: Any) -> Any:
     return g * (found - special.hyperu(a + 1, b + 1, x) if k == 0 else found)
 
 
-_kernel(hyperu_slope, "hyperu", "a, b, x", _u_by_x)
+_kernel(hyperu_slope, "hyperu", "a b x", _u_by_x)
 elementwise(
     special.hyperu,
     _by_parameter(hyperu_slope, "hyperu", 0),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from scipy import special
 
+from ...ir.core import Builder
 from ...ir.infer import infer_ufunc
 from ...ir.types import ANY
-from ..record import Refused, jvp, prims_of, vjp
+from ..record import Refused, jvp, op, prims_of, vjp
 
 Rule = Callable[..., Any]
 
@@ -38,7 +40,7 @@ def whole(name: str, what: str) -> Refused:
     """The refusal for a parameter that has to be a whole number."""
     return Refused(
         f"scipy.special.{name} has no derivative with respect to its {what}, which is a whole number",
-        f"pass a {what} that does not depend on what is differentiated",
+        "pass a value there that does not depend on what is differentiated",
     )
 
 
@@ -46,8 +48,13 @@ def without(name: str, what: str) -> Refused:
     """The refusal for a parameter by which no derivative is known."""
     return Refused(
         f"the derivative of scipy.special.{name} with respect to its {what} is not known to the compiler",
-        f"pass a {what} that does not depend on what is differentiated",
+        "pass a value there that does not depend on what is differentiated",
     )
+
+
+def plain(x: Any) -> Any:
+    """A number that a function of NumPy's or SciPy's has made of constants, as Python's: so float32 stays float32."""
+    return float(x) if type(x) is np.float64 else x
 
 
 def has(name: str) -> bool:
@@ -59,8 +66,21 @@ def typed_like(ufunc: Any) -> Callable[..., Any]:
     """Inference for a function that calls this ufunc on its arguments, which may make 0-d arrays of numbers."""
     infer = infer_ufunc(ufunc)
 
-    def of(b: Any, *args: Any) -> Any:
+    def of(b: Builder, *args: Any) -> Any:
         t = infer(b, args, {})
         return t if t.kind == "array" else ANY
 
     return of
+
+
+# Ufuncs of one, two, three and four real numbers, for the types of kernels.
+_LIKE = (special.erfinv, special.agm, special.betainc, special.elliprj)
+
+
+def kernel(fn: Any, operands: str, constants: str = "", like: Any = None) -> None:
+    """Enter an elementwise kernel: its operands, the constants before them, and a ufunc that has its types if they are
+    not those of a function of real numbers."""
+    fixed, names = constants.split(), operands.split()
+    infer = infer_ufunc(like or _LIKE[len(names) - 1])
+    params = ", ".join([*fixed, *[f"{name}: array" for name in names]])
+    op(fn, params, type=lambda b, *args: infer(b, args[len(fixed) :], {}), elementwise=True, total="known")

@@ -11,7 +11,7 @@ from ...ir.types import ANY
 from .. import lib
 from ..lib import call, equal
 from ..record import elementwise, op, vjp
-from .special_lib import Rule, has, whole, without
+from .special_lib import Rule, has, plain, whole, without
 
 
 def _polynomial(name: str, slope: Rule, *parameters: str) -> None:
@@ -86,7 +86,7 @@ if has("sph_harm_y"):
     @vjp(special.sph_harm_y, "theta", symmetric=True)
     def _harmonic_theta(g: Any, out: Any, n: Any, m: Any, theta: Any, phi: Any) -> Any:
         next_order = np.exp(-1j * phi) * call(special.sph_harm_y, n, m + 1, theta, phi)
-        return g * (m / np.tan(theta) * out + np.sqrt((n - m) * (n + m + 1)) * next_order)
+        return g * (m / np.tan(theta) * out + plain(np.sqrt((n - m) * (n + m + 1.0))) * next_order)
 
     @vjp(special.sph_harm_y, "phi", symmetric=True)
     def _harmonic_phi(g: Any, out: Any, n: Any, m: Any, theta: Any, phi: Any) -> Any:

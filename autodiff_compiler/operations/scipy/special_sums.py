@@ -8,26 +8,30 @@ import numpy as np
 from scipy import special
 
 from ...ir.core import Builder, type_of
+from ...ir.infer import broadcast_dims
 from ...ir.ops_common import as_array, reduced, scalar_or_array
 from ...ir.opset import mark
 from ...ir.types import ANY, Ty
-from ...kernels.scipy.special_sums import logsumexp, signed_logsumexp
+from ...kernels.scipy.special_sums import diric_derivative, logsumexp, signed_logsumexp
 from .. import lib
-from ..lib import CHOICES, guarded
-from ..record import jvp, op, vjp
+from ..lib import CHOICES, call, guarded
+from ..record import jvp, op, refuses, vjp
+from .special_lib import kernel, whole
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def _sum_type(b: Builder, a: Any, weights: Any, axis: Any, keepdims: Any) -> Ty:
-    t = as_array(b, a)
-    if weights is not None or t.dtype not in _FLOATS or not t.dims or lib.symbolic(axis, keepdims):
+    types = [as_array(b, x) for x in (a, weights) if x is not None]
+    dims = broadcast_dims(b, [t.dims for t in types])
+    dtype = types[0].dtype
+    if not dims or dtype not in _FLOATS or any(t.dtype != dtype for t in types) or lib.symbolic(axis, keepdims):
         return ANY
-    return scalar_or_array(True, t.dtype, reduced(t.dims, axis, keepdims))
+    return scalar_or_array(True, dtype, reduced(dims, axis, keepdims))
 
 
 op(logsumexp, "a: array, b: array, axis, keepdims", type=_sum_type)
-op(signed_logsumexp, "a: array, b: array, axis, keepdims", nout=2, type=lambda b, *args: (ANY, ANY))
+op(signed_logsumexp, "a: array, b: array, axis, keepdims", nout=2, type=lambda b, *args: (_sum_type(b, *args),) * 2)
 
 
 def _share(out: Any, a: Any, b: Any, axis: Any, keepdims: Any) -> Any:
@@ -118,6 +122,21 @@ op("scipy.special.lambertw", "z: array, k, tol", type=_lambert_type, elementwise
 @vjp(special.lambertw, "z", symmetric=True)
 def _lambertw(g: Any, out: Any, z: Any, k: Any = 0, tol: Any = 1e-8) -> Any:
     return g * (np.exp(-out) / (1 + out))
+
+
+op("scipy.special.diric", "x: array, n: array", elementwise=True)
+kernel(diric_derivative, "x n", "order")
+refuses((special.diric, diric_derivative), whole("diric", "number of terms"), "n")
+
+
+@vjp(special.diric, "x", symmetric=True)
+def _diric(g: Any, out: Any, x: Any, n: Any) -> Any:
+    return g * call(diric_derivative, 1, x, n)
+
+
+@vjp(diric_derivative, "x", symmetric=True)
+def _diric_derivative(g: Any, out: Any, order: Any, x: Any, n: Any) -> Any:
+    return g * call(diric_derivative, order + 1, x, n)
 
 
 mark("logarithm", logsumexp, special.log_softmax)

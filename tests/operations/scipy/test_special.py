@@ -16,6 +16,7 @@ from autodiff_compiler.kernels.scipy import (
     special_hypergeometric,
     special_incomplete,
     special_kolmogorov,
+    special_student,
     special_sums,
     special_zeta,
 )
@@ -44,6 +45,7 @@ UNARY = """
     erfinv -0.8 0.8, erfcinv 0.2 1.8, gammaln 0.3 3, zetac 1.5 4, j0 0.3 5, j1 0.3 5, y0 0.5 5, y1 0.5 5, i0 -2 2,
     i1 -2 2, i0e 0.3 3, i1e 0.3 3, k0 0.5 3, k1 0.5 3, k0e 0.5 3, k1e 0.5 3, ber 0.5 3, bei 0.5 3, ker 0.5 3, kei 0.5 3,
     berp 0.5 3, beip 0.5 3, kerp 0.5 3, keip 0.5 3, itstruve0 0.5 3, itmodstruve0 0.5 3, it2struve0 0.5 3,
+    modfresnelp 0.3 2, modfresnelm 0.3 2,
     ellipk -1 0.9, ellipkm1 0.1 1.5, ellipe -1 0.9, kolmogorov 0.5 1.5, kolmogi 0.2 0.8,
     itairy 0.5 2, iti0k0 0.5 2, itj0y0 0.5 2,
     it2i0k0 0.5 2, it2j0y0 0.5 2, airye 0.5 2, kelvin 0.5 3, exp1 0.5 2, expi 0.5 2
@@ -57,8 +59,11 @@ X, Y, Z = inside(0.3, 2.0), inside(0.3, 2.0), inside(0.3, 2.0)
 P = inside(0.2, 0.8)
 COLUMN = inside(0.3, 2.0, 2, 1)
 
-CASES: list[Case] = [(getattr(special, name), (inside(float(low), float(high)),), {}) for name, low, high in
-    (entry.split() for entry in UNARY.split(",")) if hasattr(special, name)]  # fmt: skip
+CASES: list[Case] = [
+    (getattr(special, name), (inside(float(low), float(high)),), {})
+    for name, low, high in (entry.split() for entry in UNARY.split(","))
+    if lookup(getattr(special, name, None)) is not None
+]
 CASES += [(getattr(special, name.strip()), (inside(0.3, 2.0),), {}) for name in HOLOMORPHIC.split(",")]
 CASES += [
     (special.expit, (0.7,), {}),
@@ -155,6 +160,8 @@ CASES += [(fn, (X, 2 * Y), {}) for fn in (special.jv, special.yv, special.iv, sp
 CASES += [(fn, (2, 2 * Y), {}) for fn in (special.jn, special.yn, special.kn, special.jve, special.yve)]
 CASES += [(fn, (0, 2 * Y), {}) for fn in (special.jn, special.yn, special.kn, special.iv)]
 CASES += [(fn, (0.5, 2 * Y), {}) for fn in (special.ive, special.kve, special.struve, special.modstruve)]
+CASES += [(fn, (1, 1.5, 3 * X), {}) for fn in (special_bessel.ive_derivative, special_bessel.kve_derivative)]
+CASES += [(fn, (X, 2 * Y), {}) for fn in (special.ive, special.kve)]
 CASES += [(fn, (1, X, COLUMN), {}) for name, fn in vars(special_bessel).items() if name.endswith("_order")
           and name[0] != "_"]  # fmt: skip
 CASES += [(fn, (0.5, complexes()), {}) for fn in (special.hankel1, special.hankel2, special.hankel1e, special.hankel2e)]
@@ -169,6 +176,7 @@ CASES += [(getattr(special, f"{k}vp"), (1.5, X, n), {}) for k in "jyik" for n in
 CASES += [(fn, (0.5, complexes(), 1), {}) for fn in (special.h1vp, special.h2vp)]
 CASES += [(fn, (0.7, X), {}) for fn in (special.pbdv, special.pbvv, special.pbwa)]
 CASES += [(fn, (2, 0.7, 20 * X), {}) for fn in (special.mathieu_cem, special.mathieu_sem)]
+CASES += [(getattr(special, f"mathieu_mod{k}"), (2, 0.7, X), {}) for k in ("cem1", "cem2", "sem1", "sem2")]
 
 # --- polynomials ------------------------------------------------------------------------------------------------------
 
@@ -212,14 +220,20 @@ CASES += [
     (special.chndtrix, (P, 3, X), {}),
     (special.chndtrinc, (2.0, 3, 0.3 * P), {}),
 ]
+CASES += [(special_student.student_density, (X, Y), {}), (special_student.stdtr_slope, (1, X, Y), {})]
 CASES += [(special.smirnov, (4, 0.3 * X), {}), (special.smirnovi, (4, P), {})]
 CASES += [(special_incomplete.gamma_density, (X, Y), {}), (special_incomplete.beta_density, (X, Y, P), {})]
 CASES += [(special_incomplete.gammainc_slope, (1, X, Y), {}), (special_kolmogorov.kolmogorov_slope, (1, X), {})]
 
+CASES += [(special.pdtrik, (P, 2 + X), {}), (special.fdtridfd, (X, 0.4 * P, Y), {})]
+CASES += [(special.bdtrik, (P, 9.0, 0.4 + 0.1 * X), {}), (special.bdtrin, (3.0, P, 0.4 + 0.1 * X), {})]
+CASES += [(special.nbdtrik, (P, 9.0, 0.4 + 0.1 * X), {}), (special.nbdtrin, (3.0, P, 0.4 + 0.1 * X), {})]
+CASES += [(special.diric, (X, n), {}) for n in (1, 4, 5)] + [(special.diric, (inside(-4, 4, 2), 3), {})]
+CASES += [(special_sums.diric_derivative, (1, X, 4), {}), (special.assoc_laguerre, (X, 3, 2), {})]
 # Those of which no second derivative by a parameter is known, and those that SciPy computes in float64 only.
 FIRST = [special.hyp0f1, special.hyp1f1, special.hyp2f1, special.hyperu, special.smirnov, special.smirnovi]
 FIRST += [vars(special_hypergeometric)[f"{name}_slope"] for name in ("hyp0f1", "hyp1f1", "hyp2f1", "hyperu")]
-FIRST += [special_incomplete.gammainc_slope]
+FIRST += [special_incomplete.gammainc_slope, special_student.stdtr_slope]
 CASES += [
     (special_hypergeometric.hyp0f1_slope, (1.5, X), {}),
     (special_hypergeometric.hyp1f1_slope, (0, 1.5, 2.0, X), {}),
@@ -232,7 +246,7 @@ CASES += [
 ]
 
 
-NO_SINGLE = [special.mathieu_cem, special.mathieu_sem]
+NO_SINGLE = [fn for name, fn in vars(special).items() if name.startswith("mathieu")]
 # Its last argument is one less the one before, and does not move by itself.
 CHECKED_BY_SECOND_ORDER = [(special_incomplete.betainc_slope, (1, 0, X, Y, P, P), {})]
 

@@ -18,6 +18,22 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: Any = False, re
     return special_sums.logsumexp(a, b, axis, keepdims)
 
 
+@defines(special.assoc_laguerre)
+def assoc_laguerre(x: Any, n: Any, k: Any = 0.0) -> Any:
+    return special.eval_genlaguerre(n, k, x)
+
+
+if hasattr(special, "btdtr"):  # until SciPy 1.13
+
+    @defines(special.btdtr)
+    def btdtr(a: Any, b: Any, x: Any) -> Any:
+        return special.betainc(a, b, x)
+
+    @defines(special.btdtri)
+    def btdtri(a: Any, b: Any, p: Any) -> Any:
+        return special.betaincinv(a, b, p)
+
+
 if hasattr(special, "softplus"):
 
     @defines(special.softplus)
