@@ -17,7 +17,7 @@ from autodiff_compiler.frontend.library.scipy.stats_forms import FORMS, Form
 from autodiff_compiler.kernels.scipy import stats as kernels
 from tests.differences import differences
 from tests.operations.scipy.harness import check_case, load, without_case
-from tests.operations.scipy.test_stats_samples import CALLS
+from tests.operations.scipy.test_stats_samples import CALLS, NEWEST
 
 load("special")
 load("stats")
@@ -158,11 +158,13 @@ def test_values_at_the_ends_and_beyond(dist: Any, method: str) -> None:
         warnings.simplefilter("ignore")
         for s in {shapes, tuple(-9.0 for _ in shapes)}:
             wanted = f(x, *s)
-            np.testing.assert_allclose(ad.vjp(f, x, *s)[0], wanted, rtol=2e-14, atol=1e-300)
+            # Above the median, the logarithms of older versions are less accurate.
+            tolerance = 2e-14 if NEWEST or method not in ("logcdf", "logsf") else 1e-9
+            np.testing.assert_allclose(ad.vjp(f, x, *s)[0], wanted, rtol=tolerance, atol=1e-300)
             for k in range(len(x)):
                 value, _ = ad.value_and_grad(f)(float(x[k]), *s)
                 assert type(value) is np.float64
-                np.testing.assert_allclose(value, wanted[k], rtol=2e-14, atol=1e-300)
+                np.testing.assert_allclose(value, wanted[k], rtol=tolerance, atol=1e-300)
 
 
 @pytest.mark.parametrize("method", MASSES)
@@ -252,6 +254,34 @@ def test_calls(f: Callable[..., Any]) -> None:
     z = (x - 0.5) / 2.0
     for g, w in zip(found, (-z / 2.0, np.sum(z) / 2.0, np.sum(z * z - 1) / 2.0)):
         np.testing.assert_allclose(g, w, atol=1e-14)
+
+
+class Model:
+    """An object with a distribution."""
+
+    def __init__(self, prior):
+        self.prior = prior
+
+    def loss(self, x):
+        return np.sum(self.prior.logpdf(x))
+
+
+def test_distributions_in_arguments_and_objects() -> None:
+    def f(x, dist):
+        return np.sum(dist.logpdf(x))
+
+    gradient = ad.grad(f)
+    np.testing.assert_allclose(gradient(X, stats.norm), -X)
+    np.testing.assert_allclose(gradient(X, stats.expon), -np.ones(2))
+    np.testing.assert_allclose(gradient(X, FROZEN), -(X - 0.5) / 4)
+    np.testing.assert_allclose(ad.grad(Model(stats.norm(1.0)).loss)(X), 1.0 - X)
+
+    def g(x, which):
+        dist = stats.norm(x, 2.0) if which else stats.norm(0.5, x)
+        return dist.logpdf(1.0)
+
+    for which in (True, False):
+        np.testing.assert_allclose(ad.grad(g)(1.5, which), differences(lambda x: g(x, which), 1.5), rtol=1e-6)
 
 
 def test_frozen_outside(monkeypatch: pytest.MonkeyPatch) -> None:
