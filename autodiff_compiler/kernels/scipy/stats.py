@@ -51,19 +51,20 @@ def log_gauss_mass(a: Any, b: Any) -> Any:
 
 def binom_pmf(k: Any, n: Any, p: Any) -> Any:
     """The probabilities of the binomial distribution."""
-    return stats.binom._pmf(k, n, p)
+    outside = np.logical_or(np.less(k, 0), np.greater(k, n))
+    return np.where(outside, 0.0, stats.binom._pmf(np.where(outside, 0, k), np.where(outside, 1, n), p))[()]
 
 
 def binom_cdf(k: Any, n: Any, p: Any) -> Any:
     """The binomial distribution function at an integer."""
-    return stats.binom._cdf(k, n, p)
+    return np.where(np.isnan(k), np.nan, stats.binom._cdf(k, n, p))[()]
 
 
 def binom_sf(k: Any, n: Any, p: Any) -> Any:
     """The probability of more than `k` successes."""
-    return stats.binom._sf(k, n, p)
+    return np.where(np.isnan(k), np.nan, stats.binom._sf(k, n, p))[()]
 
 
 def nbinom_pmf(k: Any, n: Any, p: Any) -> Any:
     """The probabilities of the negative binomial distribution."""
-    return stats.nbinom._pmf(k, n, p)
+    return np.where(np.less(k, 0), 0.0, stats.nbinom._pmf(np.maximum(k, 0), n, p))[()]

@@ -15,9 +15,9 @@ INV_SQRT_2PI = float(1 / np.sqrt(2 * np.pi))
 
 elementwise(
     kernels.beta_pdf,
-    lambda out, x, a, b: out * ((a - 1) / x - (b - 1) / (1 - x)),
-    lambda out, x, a, b: out * (np.log(x) - special.psi(a) + special.psi(a + b)),
-    lambda out, x, a, b: out * (np.log1p(-x) - special.psi(b) + special.psi(a + b)),
+    lambda out, x, a, b: out * (call(runtime.ratio, a - 1, x) - call(runtime.ratio, b - 1, 1 - x)),
+    lambda out, x, a, b: special.xlogy(out, x) + out * (special.psi(a + b) - special.psi(a)),
+    lambda out, x, a, b: special.xlog1py(out, -x) + out * (special.psi(a + b) - special.psi(b)),
 )
 elementwise(
     kernels.beta_entropy,
@@ -38,7 +38,12 @@ elementwise(
     lambda out, a, b: INV_SQRT_2PI * np.exp(-0.5 * b * b - out),
 )
 # Numbers of trials and of successes are integers: nothing moves with them.
-elementwise(kernels.binom_pmf, None, None, lambda out, k, n, p: out * (k / p - (n - k) / (1 - p)))
+elementwise(
+    kernels.binom_pmf,
+    None,
+    None,
+    lambda out, k, n, p: n * (call(kernels.binom_pmf, k - 1, n - 1, p) - call(kernels.binom_pmf, k, n - 1, p)),
+)
 elementwise(
     kernels.binom_cdf,
     None,
@@ -55,5 +60,5 @@ elementwise(
     kernels.nbinom_pmf,
     None,
     lambda out, k, n, p: out * (special.psi(n + k) - special.psi(n) + np.log(p)),
-    lambda out, k, n, p: out * (n / p - k / (1 - p)),
+    lambda out, k, n, p: n / p * (out - call(kernels.nbinom_pmf, k - 1, n + 1, p)),
 )

@@ -17,6 +17,7 @@ from autodiff_compiler.frontend.library.scipy.stats_forms import FORMS, Form
 from autodiff_compiler.kernels.scipy import stats as kernels
 from tests.differences import differences
 from tests.operations.scipy.harness import check_case, load, without_case
+from tests.operations.scipy.test_stats_samples import CALLS, NEWEST
 
 load("special")
 load("stats")
@@ -157,11 +158,13 @@ def test_values_at_the_ends_and_beyond(dist: Any, method: str) -> None:
         warnings.simplefilter("ignore")
         for s in {shapes, tuple(-9.0 for _ in shapes)}:
             wanted = f(x, *s)
-            np.testing.assert_allclose(ad.vjp(f, x, *s)[0], wanted, rtol=2e-14, atol=1e-300)
+            # Above the median, the logarithms of older versions are less accurate.
+            tolerance = 2e-14 if NEWEST or method not in ("logcdf", "logsf") else 1e-9
+            np.testing.assert_allclose(ad.vjp(f, x, *s)[0], wanted, rtol=tolerance, atol=1e-300)
             for k in range(len(x)):
                 value, _ = ad.value_and_grad(f)(float(x[k]), *s)
                 assert type(value) is np.float64
-                np.testing.assert_allclose(value, wanted[k], rtol=2e-14, atol=1e-300)
+                np.testing.assert_allclose(value, wanted[k], rtol=tolerance, atol=1e-300)
 
 
 @pytest.mark.parametrize("method", MASSES)
@@ -209,7 +212,9 @@ def test_every_function_has_a_case() -> None:
     # The methods of distributions are tested on each distribution.
     methods = {*DENSITIES, *MASSES, *QUANTILES, *MOMENTS, "interval", "support", "__call__", "freeze"}
     without_derivative = {"rvs", "moment", "stats"}
-    assert {*without_case("stats", CASES)} <= methods | without_derivative
+    samples = " ".join([text for text, _ in CALLS])
+    tested = methods | without_derivative
+    assert [name for name in without_case("stats", CASES) if name not in tested and name not in samples] == []
 
 
 # --- how distributions are called -------------------------------------------------------------------------------------
@@ -251,6 +256,34 @@ def test_calls(f: Callable[..., Any]) -> None:
         np.testing.assert_allclose(g, w, atol=1e-14)
 
 
+class Model:
+    """An object with a distribution."""
+
+    def __init__(self, prior):
+        self.prior = prior
+
+    def loss(self, x):
+        return np.sum(self.prior.logpdf(x))
+
+
+def test_distributions_in_arguments_and_objects() -> None:
+    def f(x, dist):
+        return np.sum(dist.logpdf(x))
+
+    gradient = ad.grad(f)
+    np.testing.assert_allclose(gradient(X, stats.norm), -X)
+    np.testing.assert_allclose(gradient(X, stats.expon), -np.ones(2))
+    np.testing.assert_allclose(gradient(X, FROZEN), -(X - 0.5) / 4)
+    np.testing.assert_allclose(ad.grad(Model(stats.norm(1.0)).loss)(X), 1.0 - X)
+
+    def g(x, which):
+        dist = stats.norm(x, 2.0) if which else stats.norm(0.5, x)
+        return dist.logpdf(1.0)
+
+    for which in (True, False):
+        np.testing.assert_allclose(ad.grad(g)(1.5, which), differences(lambda x: g(x, which), 1.5), rtol=1e-6)
+
+
 def test_frozen_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     def f(x):
         return np.sum(FROZEN.logpdf(x))
@@ -288,6 +321,22 @@ def test_dtypes(dtype: Any) -> None:
             assert got.dtype == wanted.dtype
             # SciPy takes the logarithm of a float32, of which we take that of a float64.
             np.testing.assert_allclose(got, wanted, rtol=1e-7 if dtype == np.float32 else 2e-16)
+
+
+@pytest.mark.parametrize("dist, method", cases(*DENSITIES, *PROBABILITIES, *QUANTILES, "mean", "entropy"))
+def test_a_scale_that_is_not_positive(dist: Any, method: str) -> None:
+    names = shape_names(dist)
+    point = [] if method in MOMENTS else ["x"]
+    f = program(
+        f"def f(x, scale, {', '.join(names)}):\n return dist.{method}({', '.join([*point, *names, 'scale=scale'])})",
+        dist=dist,
+    )
+    shapes = SHAPES.get(dist.name, ())
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for x in (np.array([0.3, 2.5]), 0.3):
+            for scale in (-1.5, 0.0, np.array([-1.0, 2.0])):
+                np.testing.assert_allclose(ad.vjp(f, x, scale, *shapes)[0], f(x, scale, *shapes), rtol=1e-13)
 
 
 def test_interval_and_support() -> None:

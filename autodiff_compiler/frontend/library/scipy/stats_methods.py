@@ -87,14 +87,17 @@ def _placed(out: Any, loc: Any, scale: Any) -> Any:
     return out if known(loc) and loc == 0 else out + loc
 
 
-def _condition(self: Any, shapes: Any, scale: Any) -> Any:
+def _positive(scale: Any) -> Any:
+    """The scale, or nan, which makes all nan that it enters."""
+    return where(True if known(scale) and scale > 0 else scale > 0, scale, NAN)
+
+
+def _condition(self: Any, shapes: Any) -> Any:
     """Where the distribution is defined: True if it is known to be defined."""
-    ok: Any = True if known(scale) and scale > 0 else scale > 0
-    if len(shapes) == 0:
-        return ok
+    ok: Any = True
     valid = form(self, "valid")
     if valid is not None:
-        return both(ok, valid(*shapes))
+        return valid(*shapes)
     for a in shapes:
         if not (known(a) and a > 0):
             ok = both(ok, a > 0)
@@ -183,10 +186,11 @@ def _density(self: Any, method: Any, x: Any, args: Any, kwds: Any) -> Any:
     if not says(self, method):
         return unknown(self, method, x, *args, **kwds)
     shapes, loc, scale = _parameters(self, args, kwds)
-    z = _standard(x, loc, scale)
     log = method == "logpdf"
     # The logarithm of the scale is nan where the scale is negative.
-    z = where(_condition(self, shapes, 1 if log else scale), z, NAN)
+    scale = scale if log else _positive(scale)
+    z = _standard(x, loc, scale)
+    z = where(_condition(self, shapes), z, NAN)
     out = _inside(self, method, z, shapes, -INF if log else 0.0, -INF if log else 0.0, form(self, "closed"))
     if known(scale) and scale == 1:
         return out
@@ -207,7 +211,7 @@ def _distribution(self: Any, method: Any, x: Any, args: Any, kwds: Any, below: A
     if not says(self, method):
         return unknown(self, method, x, *args, **kwds)
     shapes, loc, scale = _parameters(self, args, kwds)
-    z = where(_condition(self, shapes, scale), _standard(x, loc, scale), NAN)
+    z = where(_condition(self, shapes), _standard(x, loc, _positive(scale)), NAN)
     return _inside(self, method, z, shapes, below, above, False)
 
 
@@ -239,22 +243,22 @@ def _mass(self: Any, method: Any, k: Any, args: Any, kwds: Any) -> Any:
         return unknown(self, method, k, *args, **kwds)
     shapes, loc, _ = _parameters(self, args, kwds)
     k = _integers(k, loc)
-    integral = k.dtype.kind in "iu" if hasattr(k, "dtype") else isinstance(k, int)
+    integral = np.issubdtype(np.asarray(k).dtype, np.integer)
     z = _wide(k)
-    ok = _condition(self, shapes, 1)
+    ok = _condition(self, shapes)
     z = where(ok, z, NAN)
-    nothing = np.float64(-INF if method == "logpmf" else 0.0)
+    nothing = -INF if method == "logpmf" else 0.0
     if integral:
         return _inside(self, method, z, shapes, nothing, nothing, True)
     # Between the integers there is nothing.
     between = np.floor(z) < z
     out = _inside(self, method, where(between, np.floor(z), z), shapes, nothing, nothing, True)
-    return where(between, nothing, out)
+    return where(between, np.float64(nothing), out)
 
 
 def _integers(k: Any, loc: Any) -> Any:
     """The numbers less the location. A distribution of integers does not move with them, except in steps."""
-    k = _array(constant(k))
+    k = _array(k if known(k) else constant(k))
     return k if known(loc) and loc == 0 else k - constant(loc)
 
 
@@ -273,7 +277,7 @@ def _steps(self: Any, method: Any, k: Any, args: Any, kwds: Any, below: Any, abo
         return unknown(self, method, k, *args, **kwds)
     shapes, loc, _ = _parameters(self, args, kwds)
     z = _wide(_integers(k, loc))
-    ok = _condition(self, shapes, 1)
+    ok = _condition(self, shapes)
     if method == "logcdf" and not known(ok):
         # Beyond the support SciPy looks at no shape.
         high = form(self, "high")
@@ -320,13 +324,13 @@ def _quantile(self: Any, method: Any, q: Any, args: Any, kwds: Any) -> Any:
         return unknown(self, method, q, *args, **kwds)
     shapes, loc, scale = _parameters(self, args, kwds)
     q = _wide(_array(q))
-    ok = _condition(self, shapes, scale)
+    ok = _condition(self, shapes)
     if method not in form(self, "natural"):
         ok = both(ok, True if known(q) and 0 < q < 1 else np.logical_and(q >= 0, q <= 1))
     q = where(ok, q, NAN)
     formula = form(self, method)
     out = formula(q, *shapes) if formula is not None else form(self, "ppf")(1.0 - q, *shapes)
-    return _placed(_wide(out), loc, scale)
+    return _placed(_wide(out), loc, _positive(scale))
 
 
 @defines(stats.rv_continuous.ppf)
@@ -346,7 +350,8 @@ def _moment(self: Any, method: Any, args: Any, kwds: Any) -> Any:
     if not says(self, method):
         return unknown(self, method, *args, **kwds)
     shapes, loc, scale = _parameters(self, args, kwds)
-    out = where(_condition(self, shapes, scale), _wide(form(self, method)(*shapes)), NAN)
+    scale = _positive(scale)
+    out = where(_condition(self, shapes), _wide(form(self, method)(*shapes)), NAN)
     if method == "mean":
         return _placed(out, loc, scale)
     if not (known(scale) and scale == 1):
@@ -397,7 +402,8 @@ def support(self: Any, *args: Any, **kwds: Any) -> Any:
     if form(self, "shapes") is None:
         return unknown(self, "support", *args, **kwds)
     shapes, loc, scale = _parameters(self, args, kwds)
-    ok = _condition(self, shapes, scale)
+    scale = _positive(scale)
+    ok = _condition(self, shapes)
     low, high = form(self, "low"), form(self, "high")
     if callable(low):
         low, high = low(*shapes), high(*shapes)

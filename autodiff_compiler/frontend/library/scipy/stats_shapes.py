@@ -145,10 +145,17 @@ distribution(
 
 
 def _t_logpdf(z: Any, df: Any) -> Any:
+    if np.ndim(df) == 0:
+        if df == INF:
+            return -z * z / 2.0 - LOG_SQRT_2PI
+        return _t_finite(z, df)
     normal = df == INF
-    n = where(normal, 1.0, df)
-    out = np.log(special.poch(0.5 * n, 0.5)) - 0.5 * (np.log(n) + LOG_PI) - (n + 1) / 2 * np.log1p(z * z / n)
-    return where(normal, -z * z / 2.0 - LOG_SQRT_2PI, out)
+    return np.where(normal, -z * z / 2.0 - LOG_SQRT_2PI, _t_finite(z, np.where(normal, 1.0, df)))
+
+
+def _t_finite(z: Any, df: Any) -> Any:
+    rest = (df + 1) / 2 * np.log1p(z * z / df)
+    return np.log(special.poch(0.5 * df, 0.5)) - 0.5 * (np.log(df) + LOG_PI) - rest
 
 
 def _t_var(df: Any) -> Any:
@@ -158,7 +165,8 @@ def _t_var(df: Any) -> Any:
 
 
 def _t_ppf(q: Any, df: Any) -> Any:
-    return where(q == 0, -INF, special.stdtrit(df, q))  # stdtrit says inf at 0
+    # stdtrit says inf at 0, and in some versions nan at 1.
+    return where(q == 0, -INF, where(q == 1, INF, special.stdtrit(df, q)))
 
 
 distribution(
