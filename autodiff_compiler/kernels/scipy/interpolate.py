@@ -105,3 +105,22 @@ def coefficients_transposed(x: Any, g: Any, t: Any, k: Any) -> Any:
     basis = BSpline.design_matrix(np.asarray(x, dtype=np.float64), t, k)
     rows = g.reshape(g.shape[0], int(np.prod(g.shape[1:])))
     return sla.splu(basis.T.tocsc()).solve(np.ascontiguousarray(rows)).reshape(g.shape)
+
+
+# --- scattered points -------------------------------------------------------------------------------------------------
+
+
+def simplices(points: Any, targets: Any) -> Any:
+    """For each target the points at the corners of the simplex that it is in, and -1 where there is none."""
+    from scipy.spatial import Delaunay
+
+    grid = Delaunay(np.asarray(points, dtype=np.float64))
+    found = grid.find_simplex(np.asarray(targets, dtype=np.float64))
+    return np.where(found[..., None] >= 0, grid.simplices[found], -1).astype(np.int64)
+
+
+def nearest(points: Any, targets: Any) -> Any:
+    """For each target the nearest point."""
+    from scipy.spatial import cKDTree
+
+    return np.asarray(cKDTree(points).query(targets)[1], dtype=np.int64)

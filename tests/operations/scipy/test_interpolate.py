@@ -64,6 +64,15 @@ def closed(x: Vector) -> Any:
     return np.concatenate((x, x[1:2], x[:1]))
 
 
+SITES = np.vstack(([[0, 0], [0, 6.5], [6.6, 0], [7, 7]], RNG.uniform(0, 5, size=(8, 2))))
+AT = RNG.normal(size=(12, 2))
+TARGETS = RNG.uniform(1.5, 3.5, size=(5, 2))
+
+
+def twelve(x: Vector) -> Any:
+    return np.concatenate((x, x * 0.5, x[:2]))
+
+
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
     # made outside
     "CubicSpline": lambda x: CUBIC(x),
@@ -161,6 +170,15 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "new RegularGridInterpolator by grid": lambda x: si.RegularGridInterpolator((np.cumsum(x) - x[0], KY), Z)(
         (x * 0.8, x)
     ),
+    "griddata": lambda x: si.griddata(SITES, AT[:, 0], np.stack([x, x[::-1]], axis=-1) * 0.4 + 1.5),
+    "griddata by values": lambda x: si.griddata(SITES, twelve(x), TARGETS),
+    "griddata by sites": lambda x: si.griddata(SITES + twelve(x)[:, None] * 0.01, AT, TARGETS, fill_value=0.0),
+    "griddata of coordinates": lambda x: si.griddata(
+        (SITES[:, 0], SITES[:, 1]), twelve(x), (x[:, None] * 0.1 + 2, x[:2] * 0.1 + 1.5), fill_value=0.0
+    ),
+    "griddata outside": lambda x: si.griddata(SITES, twelve(x), TARGETS * 2, fill_value=0.0),
+    "griddata nearest": lambda x: si.griddata(SITES, twelve(x), TARGETS, method="nearest"),
+    "new LinearNDInterpolator": lambda x: si.LinearNDInterpolator(SITES, twelve(x))(TARGETS[:, 0], TARGETS[:, 1]),
     "interpn": lambda x: si.interpn((KX, KY), Z, np.stack([x * 0.8, x], axis=-1)),
 }
 

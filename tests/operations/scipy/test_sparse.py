@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 
 import autodiff_compiler as ad
-from autodiff_compiler.errors import UnsupportedError
+from autodiff_compiler.errors import RuleLookupError, UnsupportedError
 from autodiff_compiler.kernels.scipy import sparse as kernels
 from tests.differences import differences
 from tests.operations.scipy.harness import check_case, load, without_case
@@ -23,6 +23,7 @@ AA = sp.csr_array(A)
 C = A.tocsc()
 O = A.tocoo()
 D = sp.diags([RNG.normal(size=5), RNG.normal(size=4)], [0, 1])
+S = (A + A.T) * 0.5 + sp.diags(np.arange(5.0) * 2)
 L = A.tolil()
 X = RNG.normal(size=(5, 3))
 W = RNG.normal(size=(5, 5))
@@ -124,6 +125,10 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "cg": lambda x: sla.cg(A.T @ A + sp.diags(x**2), x, rtol=1e-12)[0],
     "gmres": lambda x: sla.gmres(A + sp.diags(x**2), x, rtol=1e-12)[0],
     "bicgstab": lambda x: sla.bicgstab(A + sp.diags(x**2), x, rtol=1e-12)[0],
+    "expm_multiply": lambda x: sla.expm_multiply(A * 0.3, x),
+    "expm_multiply of a matrix": lambda x: sla.expm_multiply(C * 0.3, x[:, None] * X),
+    "eigsh": lambda x: sla.eigsh(S + sp.diags(x), k=2, v0=np.ones(5))[0],
+    "eigsh by its shift": lambda x: sla.eigsh((S + sp.diags(x)).tocsc(), k=1, sigma=0.0, v0=np.ones(5))[0] * x,
     "norm": lambda x: sla.norm(A * x[0] + sp.diags(x)) * x,
     "norm 1": lambda x: sla.norm(A * x[0] + sp.diags(x), 1) * x,
     "LinearOperator": lambda x: sla.LinearOperator((5, 5), matvec=lambda v: A @ v * x[0]) @ x,
@@ -161,6 +166,9 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (kernels.dense, CSR, {}),
     (kernels.summed, (RNG.normal(size=4), np.array([0, 2, 2, 1]), 4), {}),
     (kernels.solved, (*CSR, RNG.normal(size=3), None, "N"), {}),
+    (kernels.eigenpairs, (*CSR, 1, ()), {}),
+    (kernels.deflated, (*CSR, np.ones(1), np.ones((3, 1)), np.ones((3, 1))), {}),
+    (kernels.propagated, (*CSR, np.ones(3)), {}),
     (kernels.iterated, (*CSR, RNG.normal(size=3), np.zeros(3), "bicgstab", ()), {}),
 ]
 
@@ -218,6 +226,18 @@ def test_the_zeros_of_a_dense_matrix_have_derivatives() -> None:
     np.testing.assert_allclose(g, np.tile(DIRECTION, (5, 1)), rtol=1e-15)
 
 
+def test_eigenvectors() -> None:
+    def f(x: Any) -> Any:
+        vectors = sla.eigsh(S + sp.diags(x), k=2, v0=np.ones(5))[1]
+        return np.sum(W[:, :2] * vectors**2)
+
+    g = ad.grad(f)(POINT)
+    np.testing.assert_allclose(g, differences(f, POINT), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(ad.jvp(f, (POINT,), (DIRECTION,))[1], np.sum(DIRECTION * g), rtol=1e-9)
+    with pytest.raises(RuleLookupError):
+        ad.grad(lambda x: np.sum(ad.grad(f)(x)))(POINT)
+
+
 def test_a_singular_matrix() -> None:
     def f(x: Any) -> Any:
         return np.sum(sla.spsolve(sp.diags(x).tocsc(), POINT))
@@ -256,6 +276,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "store": (lambda x: sp.csr_matrix((x, (R, R))).__setitem__((0, 0), x[0]) or x[0], "a store"),
     "np.sum": (lambda x: np.sum(sp.csr_matrix((x, (R, R)))), "cannot be used"),
     "preconditioner": (lambda x: np.sum(sla.cg(A, x, M=A)[0]), "preconditioner"),
+    "generalised": (lambda x: sla.eigsh(S * x[0], k=1, M=S)[0][0], "with M"),
+    "several times": (lambda x: np.sum(sla.expm_multiply(A, x, start=0, stop=1, num=3)), "several times"),
     "operator": (lambda x: np.sum(sla.cg(sla.aslinearoperator(A), x)[0]), "LinearOperator"),
     "sparse right-hand side": (lambda x: np.sum(sla.spsolve(A, A * x[0])), "sparse right-hand side"),
 }

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import interpolate
 
 from ...definitions import defines, refuse
-from . import piecewise as piecewise
+from . import scattered as scattered
 from .piecewise import method_of, static, turned_back
 from .splines import Spline, bspline, through
 

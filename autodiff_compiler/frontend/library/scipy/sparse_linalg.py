@@ -150,6 +150,45 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     return np.max(sums) if ord > 0 else np.min(sums)
 
 
+@defines(sla.eigsh)
+def eigsh(
+    A: Any, k: Any = 6, M: Any = None, sigma: Any = None, which: Any = "LM", v0: Any = None, ncv: Any = None,
+    maxiter: Any = None, tol: Any = 0, return_eigenvectors: Any = True, Minv: Any = None, OPinv: Any = None,
+    mode: Any = "normal",
+) -> Any:  # fmt: skip
+    if M is not None or Minv is not None or OPinv is not None:
+        refuse("eigsh with M, Minv or OPinv", "leave them out")
+    if return_eigenvectors is not True:
+        refuse("eigsh without eigenvectors", "take the first item of what it returns with them")
+    if not is_sparse(A):
+        refuse("eigsh of a matrix that is not sparse", "use np.linalg.eigh")
+    a = inside(A)
+    if a.shape[0] != a.shape[1]:
+        raise ValueError("expected square matrix")
+    if np.issubdtype(a.dtype, np.complexfloating):
+        refuse("eigsh of a complex matrix", "use np.linalg.eigh")
+    options = (("sigma", sigma), ("which", which), ("v0", v0), ("ncv", ncv), ("maxiter", maxiter), ("tol", tol))
+    entries = promoted(a.entries, np.result_type(a.dtype, np.float32))
+    return kernels.eigenpairs(a.form, entries, a.i, a.j, a.shape, k, (*options, ("mode", mode)))
+
+
+@defines(sla.expm_multiply)
+def expm_multiply(
+    A: Any, B: Any, start: Any = None, stop: Any = None, num: Any = None, endpoint: Any = None, traceA: Any = None
+) -> Any:
+    if start is not None or stop is not None or num is not None or endpoint is not None:
+        refuse("expm_multiply at several times", "call it for each: expm_multiply(t * A, B)")
+    if not is_sparse(A):
+        refuse("expm_multiply with a matrix that is not sparse", "use scipy.linalg.expm(A) @ B")
+    a, b = inside(A), np.asarray(B)
+    if a.shape[0] != a.shape[1]:
+        raise ValueError("expected A to be like a square matrix")
+    if b.shape[0] != a.shape[1]:
+        raise ValueError("shapes of matrices A and B are incompatible")
+    entries = promoted(a.entries, np.result_type(a.dtype, np.float32))
+    return kernels.propagated(a.form, entries, a.i, a.j, a.shape, b)
+
+
 class LinearOperator:
     """An operator that is given by the user's functions, or by a matrix."""
 
