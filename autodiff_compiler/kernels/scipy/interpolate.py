@@ -88,7 +88,14 @@ def steps(t: Any, k: Any) -> Any:
 
 def knots(x: Any, k: Any) -> Any:
     """The knots of the spline of degree `k` through points, without a knot where it would be free."""
-    return make_interp_spline(x, np.zeros(len(x)), k).t
+    x = np.asarray(x, dtype=np.float64)
+    if len(x) < k + 1:
+        raise ValueError(f"a spline of degree {k} needs {k + 1} points, and there are {len(x)}")
+    if k == 0:
+        return np.append(x, x[-1])
+    inner = x if k % 2 else (x[1:] + x[:-1]) / 2
+    cut = (k + 1) // 2 if k % 2 else k // 2
+    return np.concatenate((np.full(k + 1, x[0]), inner[cut : len(inner) - cut], np.full(k + 1, x[-1])))
 
 
 def coefficients(x: Any, y: Any, t: Any, k: Any) -> Any:

@@ -324,3 +324,33 @@ def test_refused(name: str) -> None:
     program, error, message = REFUSED[name]
     with pytest.raises(error, match=message):
         ad.grad(lambda y: program(y) * 1.0)(Y)
+
+
+SEVEN = np.arange(7.0)
+KEPT: dict[str, Callable[[Any], Callable[[Any], Any]]] = {
+    "BSpline": lambda c: si.BSpline(np.arange(11.0), c, 3),
+    "PPoly": lambda c: si.PPoly(c[None, :], np.arange(8.0)),
+    "interp1d": lambda c: si.interp1d(SEVEN, c),
+    "interp1d sorted": lambda c: si.interp1d(SEVEN, c, assume_sorted=True),
+    "interp1d shared": lambda c: si.interp1d(SEVEN, c, assume_sorted=True, copy=False),
+    "CubicSpline": lambda c: si.CubicSpline(SEVEN, c),
+    "make_interp_spline": lambda c: si.make_interp_spline(SEVEN, c, k=1),
+    "UnivariateSpline": lambda c: si.UnivariateSpline(SEVEN, c, k=1, s=0),
+    "RegularGridInterpolator": lambda c: si.RegularGridInterpolator((SEVEN,), c),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_later_change_of_the_values(name: str) -> None:
+    """What SciPy copies does not change, and what it keeps does."""
+    make = KEPT[name]
+
+    def f(x: Any) -> Any:
+        values = seven(x)
+        curve = make(values)
+        values[3] = 0.0
+        return np.sum(curve(np.array([3.2, 4.1])))
+
+    value, g = ad.value_and_grad(f)(POINT)
+    np.testing.assert_allclose(value, f(POINT), rtol=1e-13)
+    np.testing.assert_allclose(g, differences(f, POINT), rtol=1e-6, atol=1e-6)

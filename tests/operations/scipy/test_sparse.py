@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -293,3 +294,34 @@ def test_refused(name: str) -> None:
 def test_a_matrix_as_the_result_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="returns"):
         ad.jvp(lambda x: sp.csr_matrix((x, (R, R))), (POINT,), (POINT,))
+
+
+# Some of these matrices share their entries, and some do not.
+CHANGES = """
+m = csr(d); b = m; m *= 2.0; result = b @ x
+m = csr(d); m.data *= 3.0; result = m @ x
+m = csr(d); m.data = m.data * 2; result = m @ x
+m = csr(d); d[1] = 7.0; result = m @ x
+m = csr(d); sp.csr_matrix(m).data[0] = 9.0; result = m @ x
+m = csr(d); sp.coo_matrix(m).data[0] = 9.0; result = m @ x
+m = csr(d); m.tocoo().data[0] = 9.0; result = m @ x
+m = csr(d); m.tocsr().data[0] = 9.0; result = m @ x
+m = csr(d); m.T.data[0] = 9.0; result = m @ x
+m = csr(d); m.copy().data[0] = 9.0; result = m @ x
+m = csr(d); m.astype(float).data[0] = 9.0; result = m @ x
+m = csr(d); m /= 2.0; result = m @ x
+m = sp.coo_matrix((d, (r, r))); m.tocoo().data[0] = 9.0; result = m @ x
+m = sp.coo_matrix((d, (r, r))).tocsr(); d[0] = 9.0; result = m @ x
+m = sp.coo_matrix((d, (r, r))); d[0] = 9.0; result = m @ x
+m = sp.diags(d); d[0] = 9.0; result = m @ x
+"""
+
+
+@pytest.mark.parametrize("change", CHANGES.strip().splitlines())
+def test_changes_of_shared_entries(change: str) -> None:
+    text = f"def f(x):\n    d = x * 1.5\n    {change}\n    return np.sum(weights * result)"
+    names = {"np": np, "sp": sp, "r": R, "weights": W[0], "csr": lambda d: sp.csr_matrix((d, R, np.arange(6)))}
+    f = ad.from_tree(ast.parse(text), names)
+    value, g = ad.value_and_grad(f)(POINT)
+    np.testing.assert_allclose(value, f(POINT), rtol=1e-14)
+    np.testing.assert_allclose(g, differences(f, POINT), rtol=1e-6, atol=1e-6)

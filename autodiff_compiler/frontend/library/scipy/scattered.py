@@ -9,6 +9,7 @@ from scipy import interpolate
 
 from ....kernels.scipy import interpolate as kernels
 from ...definitions import defines, refuse
+from .piecewise import floats
 
 
 def as_points(x: Any) -> Any:
@@ -89,4 +90,4 @@ def linear_nd_interpolator(points: Any, values: Any, fill_value: Any = np.nan, r
     if rescale:
         refuse("a LinearNDInterpolator with rescale", "scale the points before")
     points, values = checked(points, values)
-    return Scattered(points, values.astype(np.float64), fill_value)
+    return Scattered(points, floats(values), fill_value)
