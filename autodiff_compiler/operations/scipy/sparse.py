@@ -13,20 +13,30 @@ from ...ir.core import Builder, type_of
 from ...ir.ops_common import as_array, mixed_dtype, shape_dims
 from ...ir.types import ANY, OBJECT, Ty, array
 from ...kernels.scipy import sparse as kernels
-from ..lib import call, ndim, part
+from ..lib import call, ndim, part, symbolic, unsupported
 from ..record import op, vjp
 
 MATRIX = "form, data: array, i, j, shape"
 TRANSPOSED = {"csr": "csc", "csc": "csr", "coo": "coo"}
 
 
+def _known(form: Any) -> None:
+    if symbolic(form):
+        raise unsupported(
+            "this sparse matrix has another format on another path, or in another iteration of a loop",
+            "convert it on each path, and before the loop and at the end of its body, with .tocsr()",
+        )
+
+
 def _transposed(form: str, i: Any, j: Any, shape: Any) -> tuple[Any, ...]:
     """The format, indices and shape of the transposed matrix."""
+    _known(form)
     return TRANSPOSED[form], *((j, i) if form == "coo" else (i, j)), (shape[1], shape[0])
 
 
 def places(form: str, i: Any, j: Any) -> tuple[Any, Any]:
     """The row and the column of each entry."""
+    _known(form)
     if form == "coo":
         return i, j
     others = call(kernels.unpacked, j)

@@ -254,6 +254,21 @@ def test_a_product_of_wrong_length() -> None:
         ad.grad(lambda x: np.sum(A @ x))(np.ones(4))
 
 
+def test_formats_that_change() -> None:
+    def loop(x: Any) -> Any:
+        m = sp.eye(5).tocsr()
+        for _ in range(3):
+            m = m @ A * x[0]
+        return np.sum(m @ x)
+
+    def choice(x: Any) -> Any:
+        m = A.tocoo() if x[0] > 0 else A.tocsc()
+        return np.sum(sla.spsolve(m * x[1], x))
+
+    for f in (loop, choice):
+        np.testing.assert_allclose(ad.grad(f)(POINT), differences(f, POINT), rtol=1e-6)
+
+
 class Holder:
     kept: Any = None
 

@@ -44,13 +44,13 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: Any = True) -> 
     entries, b = promoted(a.entries, dtype), promoted(b, dtype)
     if np.ndim(b) > 2:
         raise ValueError("the right-hand side has too many axes")
-    lu = kernels.factors(a.form, entries, a.i, a.j, a.shape, True)
+    lu = kernels.factors(a.known_form, entries, a.i, a.j, a.shape, True)
     if np.ndim(b) == 2 and known(b.shape[1]):
         if b.shape[1] == 1:
             b = np.ravel(b)
     elif np.ndim(b) == 2 and b.shape[1] == 1:
         raise ValueError("the right-hand side has one column here and several in other calls: pass a vector")
-    return kernels.solved(a.form, entries, a.i, a.j, a.shape, b, lu, "N")
+    return kernels.solved(a.known_form, entries, a.i, a.j, a.shape, b, lu, "N")
 
 
 class Factors:
@@ -74,7 +74,7 @@ class Factors:
         if rhs.dtype != self.entries.dtype and not np.issubdtype(rhs.dtype, np.integer):
             refuse("a right-hand side of another dtype than the matrix", "convert it with astype")
         rhs = promoted(rhs, self.entries.dtype)
-        return kernels.solved(a.form, self.entries, a.i, a.j, a.shape, rhs, self.lu, trans)
+        return kernels.solved(a.known_form, self.entries, a.i, a.j, a.shape, rhs, self.lu, trans)
 
     def __getattr__(self, name: Any) -> Any:
         refuse("this attribute of the factors of a sparse matrix", "use solve")
@@ -87,7 +87,7 @@ def factors_of(A: Any) -> Any:
     if a.shape[0] != a.shape[1]:
         raise ValueError("can only factor square matrices")
     entries = promoted(a.entries, np.result_type(a.dtype, np.float32))
-    return Factors(a, entries, kernels.factors(a.form, entries, a.i, a.j, a.shape, False))
+    return Factors(a, entries, kernels.factors(a.known_form, entries, a.i, a.j, a.shape, False))
 
 
 @defines(sla.splu)
@@ -123,7 +123,7 @@ def _by_iteration(method: str) -> Any:
         options: Any = ((RELATIVE, rtol), ("atol", atol), ("maxiter", maxiter))
         if method == "gmres" and restart is not None:
             options = (*options, ("restart", restart))
-        return kernels.iterated(a.form, a.entries, a.i, a.j, a.shape, b, x0, method, options)
+        return kernels.iterated(a.known_form, a.entries, a.i, a.j, a.shape, b, x0, method, options)
 
     return solve
 
@@ -169,7 +169,7 @@ def eigsh(
         refuse("eigsh of a complex matrix", "use np.linalg.eigh")
     options = (("sigma", sigma), ("which", which), ("v0", v0), ("ncv", ncv), ("maxiter", maxiter), ("tol", tol))
     entries = promoted(a.entries, np.result_type(a.dtype, np.float32))
-    return kernels.eigenpairs(a.form, entries, a.i, a.j, a.shape, k, (*options, ("mode", mode)))
+    return kernels.eigenpairs(a.known_form, entries, a.i, a.j, a.shape, k, (*options, ("mode", mode)))
 
 
 @defines(sla.expm_multiply)
@@ -186,7 +186,7 @@ def expm_multiply(
     if b.shape[0] != a.shape[1]:
         raise ValueError("shapes of matrices A and B are incompatible")
     entries = promoted(a.entries, np.result_type(a.dtype, np.float32))
-    return kernels.propagated(a.form, entries, a.i, a.j, a.shape, b)
+    return kernels.propagated(a.known_form, entries, a.i, a.j, a.shape, b)
 
 
 class LinearOperator:

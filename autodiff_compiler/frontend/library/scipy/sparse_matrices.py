@@ -24,6 +24,16 @@ COORDS = hasattr(sp.coo_matrix((1, 1)), "coords")
 FORMS = ("csr", "csc", "coo")
 # Whether `tocoo` copies, and the format of the product by elements, which are not the same in all versions.
 _ONE, _LINE = sp.csr_array(np.eye(2)), np.ones((2, 2))
+
+
+class NAMES:
+    """The formats. A look-up asks for a format that is known when the program is compiled."""
+
+    csr = "csr"
+    csc = "csc"
+    coo = "coo"
+
+
 COPIED = tuple([not np.shares_memory(m.data, m.tocoo().data) for m in (_ONE.tocsr(), _ONE.tocsc(), _ONE.tocoo())])
 MULTIPLIED = tuple([getattr(_ONE, "to" + form)().multiply(_LINE).format for form in FORMS])
 
@@ -53,6 +63,10 @@ class Sparse:
         self.is_array = is_array
         self.exact = exact
         self.single = single
+
+    @property
+    def known_form(self) -> Any:
+        return getattr(NAMES, self.form)
 
     # --- what it is made of ---------------------------------------------------------------------------------------
 
@@ -173,7 +187,7 @@ class Sparse:
     def toarray(self, order: Any = None, out: Any = None) -> Any:
         if out is not None:
             refuse("toarray with out", "use what toarray() returns")
-        return kernels.dense(self.form, self.entries, self.i, self.j, self.shape)
+        return kernels.dense(self.known_form, self.entries, self.i, self.j, self.shape)
 
     def todense(self, order: Any = None, out: Any = None) -> Any:
         if not self.is_array:
@@ -210,7 +224,7 @@ class Sparse:
             refuse("the product of a sparse matrix and an array of more than two axes", "reshape it to two axes")
         if other.shape[0] != self.shape[1]:
             raise ValueError("matmul: dimension mismatch in the product of a sparse matrix")
-        return kernels.product(self.form, self.entries, self.i, self.j, self.shape, other)
+        return kernels.product(self.known_form, self.entries, self.i, self.j, self.shape, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         if is_scalar(other):
