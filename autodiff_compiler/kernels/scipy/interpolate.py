@@ -88,7 +88,14 @@ def steps(t: Any, k: Any) -> Any:
 
 def knots(x: Any, k: Any) -> Any:
     """The knots of the spline of degree `k` through points, without a knot where it would be free."""
-    return make_interp_spline(x, np.zeros(len(x)), k).t
+    x = np.asarray(x, dtype=np.float64)
+    if len(x) < k + 1:
+        raise ValueError(f"a spline of degree {k} needs {k + 1} points, and there are {len(x)}")
+    if k == 0:
+        return np.append(x, x[-1])
+    inner = x if k % 2 else (x[1:] + x[:-1]) / 2
+    cut = (k + 1) // 2 if k % 2 else k // 2
+    return np.concatenate((np.full(k + 1, x[0]), inner[cut : len(inner) - cut], np.full(k + 1, x[-1])))
 
 
 def coefficients(x: Any, y: Any, t: Any, k: Any) -> Any:
@@ -105,3 +112,22 @@ def coefficients_transposed(x: Any, g: Any, t: Any, k: Any) -> Any:
     basis = BSpline.design_matrix(np.asarray(x, dtype=np.float64), t, k)
     rows = g.reshape(g.shape[0], int(np.prod(g.shape[1:])))
     return sla.splu(basis.T.tocsc()).solve(np.ascontiguousarray(rows)).reshape(g.shape)
+
+
+# --- scattered points -------------------------------------------------------------------------------------------------
+
+
+def simplices(points: Any, targets: Any) -> Any:
+    """For each target the points at the corners of the simplex that it is in, and -1 where there is none."""
+    from scipy.spatial import Delaunay
+
+    grid = Delaunay(np.asarray(points, dtype=np.float64))
+    found = grid.find_simplex(np.asarray(targets, dtype=np.float64))
+    return np.where(found[..., None] >= 0, grid.simplices[found], -1).astype(np.int64)
+
+
+def nearest(points: Any, targets: Any) -> Any:
+    """For each target the nearest point."""
+    from scipy.spatial import cKDTree
+
+    return np.asarray(cKDTree(points).query(targets)[1], dtype=np.int64)

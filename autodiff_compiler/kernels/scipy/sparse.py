@@ -142,3 +142,30 @@ def iterated(
     """The solution of ``A @ x = b`` by an iteration of `scipy.sparse.linalg`, and what that says of itself."""
     x, info = getattr(sla, method)(matrix(form, data, i, j, shape), b, x0=start, **dict(options))
     return x, int(info)
+
+
+# --- functions of a matrix --------------------------------------------------------------------------------------------
+
+
+def eigenpairs(form: str, data: Any, i: Any, j: Any, shape: Any, k: Any, options: Any) -> tuple[Any, Any]:
+    """Some eigenvalues of a symmetric matrix, and their vectors."""
+    w, v = sla.eigsh(matrix(form, data, i, j, shape), k, **dict(options))
+    return w, v
+
+
+def deflated(form: str, data: Any, i: Any, j: Any, shape: Any, w: Any, v: Any, g: Any) -> Any:
+    """For each eigenpair the solution of ``(A - w I) u = g`` that is orthogonal to the vector, as `g` is made to be."""
+    a = matrix(form, data, i, j, shape)
+    out = np.empty_like(g)
+    for m in range(len(w)):
+        vector = sp.csc_array(v[:, m : m + 1])
+        bordered = sp.block_array if hasattr(sp, "block_array") else sp.bmat
+        system = bordered([[a - w[m] * sp.identity(shape[0]), vector], [vector.T, None]], format="csc")
+        out[:, m] = sla.splu(sp.csc_matrix(system)).solve(np.append(g[:, m], 0.0).astype(system.dtype))[:-1]
+    return out
+
+
+def propagated(form: str, data: Any, i: Any, j: Any, shape: Any, x: Any) -> Any:
+    """``expm(A) @ x``."""
+    a = matrix(form, data, i, j, shape)
+    return sla.expm_multiply(a, np.asarray(x), traceA=a.trace())

@@ -171,3 +171,23 @@ def _coefficients_y(g: Any, out: Any, x: Any, y: Any, t: Any, k: Any) -> Any:
 @vjp(kernels.coefficients_transposed, "g", linear=True)
 def _coefficients_g(h: Any, out: Any, x: Any, g: Any, t: Any, k: Any) -> Any:
     return call(kernels.coefficients, x, h, t, k)
+
+
+# --- scattered points -------------------------------------------------------------------------------------------------
+
+
+def _corners_type(b: Builder, points: Any, targets: Any) -> Ty:
+    p, t = as_array(b, points), as_array(b, targets)
+    if p.dims is None or t.dims is None or len(p.dims) != 2 or not t.dims:
+        return ANY
+    width = p.dims[1]
+    return array(np.dtype(np.int64), (*t.dims[:-1], width + 1 if isinstance(width, int) else b.dims.fresh()))
+
+
+def _nearest_type(b: Builder, points: Any, targets: Any) -> Ty:
+    t = as_array(b, targets)
+    return ANY if t.dims is None or len(t.dims) < 2 else array(np.dtype(np.int64), t.dims[:-1])
+
+
+op(kernels.simplices, "points: array, targets: array", type=_corners_type, nondiff=True)
+op(kernels.nearest, "points: array, targets: array", type=_nearest_type, nondiff=True)

@@ -13,20 +13,30 @@ from ...ir.core import Builder, type_of
 from ...ir.ops_common import as_array, mixed_dtype, shape_dims
 from ...ir.types import ANY, OBJECT, Ty, array
 from ...kernels.scipy import sparse as kernels
-from ..lib import call, ndim, part
+from ..lib import call, ndim, part, symbolic, unsupported
 from ..record import op, vjp
 
 MATRIX = "form, data: array, i, j, shape"
 TRANSPOSED = {"csr": "csc", "csc": "csr", "coo": "coo"}
 
 
+def _known(form: Any) -> None:
+    if symbolic(form):
+        raise unsupported(
+            "this sparse matrix has another format on another path, or in another iteration of a loop",
+            "convert it on each path, and before the loop and at the end of its body, with .tocsr()",
+        )
+
+
 def _transposed(form: str, i: Any, j: Any, shape: Any) -> tuple[Any, ...]:
     """The format, indices and shape of the transposed matrix."""
+    _known(form)
     return TRANSPOSED[form], *((j, i) if form == "coo" else (i, j)), (shape[1], shape[0])
 
 
 def places(form: str, i: Any, j: Any) -> tuple[Any, Any]:
     """The row and the column of each entry."""
+    _known(form)
     if form == "coo":
         return i, j
     others = call(kernels.unpacked, j)
@@ -201,3 +211,48 @@ def _iterated_b(
 @vjp(kernels.iterated, "start")
 def _iterated_start(g: Any, out: Any, *args: Any) -> Any:
     return None  # the solution does not depend on it
+
+
+# --- functions of a matrix --------------------------------------------------------------------------------------------
+
+
+def _eigenpairs_type(b: Builder, form: Any, data: Any, i: Any, j: Any, shape: Any, k: Any, options: Any) -> Any:
+    dims, dtype = shape_dims(b, shape), _dtype(b, data)
+    if dims is None or dtype is None or dtype.kind != "f" or not isinstance(k, int):
+        return ANY, ANY
+    return array(dtype, (k,)), array(dtype, (dims[0], k))
+
+
+op(kernels.eigenpairs, f"{MATRIX}, k, options", type=_eigenpairs_type, nout=2)
+op(kernels.deflated, f"{MATRIX}, w: array, v: array, g: array", type=lambda b, *args: as_array(b, args[-1]))
+
+
+@vjp(kernels.eigenpairs, "data")
+def _eigenpairs_data(g: Any, out: Any, form: Any, data: Any, i: Any, j: Any, shape: Any, k: Any, options: Any) -> Any:
+    """An eigenvector moves by the other vectors, so it is differentiated where its eigenvalue is a single one."""
+    left = None if g[0] is None else out[1] * g[0]
+    if g[1] is not None:
+        moved = call(kernels.deflated, form, data, i, j, shape, out[0], out[1], g[1])
+        left = -moved if left is None else left - moved
+    return None if left is None else _outer(form, i, j, left, out[1])
+
+
+@vjp(kernels.deflated, "g", linear=True)
+def _deflated_g(h: Any, out: Any, form: Any, data: Any, i: Any, j: Any, shape: Any, w: Any, v: Any, g: Any) -> Any:
+    return call(kernels.deflated, form, data, i, j, shape, w, v, h)  # the matrix is symmetric
+
+
+def _propagated_type(b: Builder, form: Any, data: Any, i: Any, j: Any, shape: Any, x: Any) -> Ty:
+    t, dtype = as_array(b, x), _dtype(b, data, x)
+    if t.kind != "array" or t.dims is None or dtype is None or dtype.kind not in "fc":
+        return ANY
+    return array(dtype, t.dims)
+
+
+op(kernels.propagated, f"{MATRIX}, x: array", type=_propagated_type)
+
+
+@vjp(kernels.propagated, "x", linear=True)
+def _propagated_x(g: Any, out: Any, form: Any, data: Any, i: Any, j: Any, shape: Any, x: Any) -> Any:
+    form, i, j, shape = _transposed(form, i, j, shape)
+    return call(kernels.propagated, form, data, i, j, shape, g)

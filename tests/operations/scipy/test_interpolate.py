@@ -64,6 +64,15 @@ def closed(x: Vector) -> Any:
     return np.concatenate((x, x[1:2], x[:1]))
 
 
+SITES = np.vstack(([[0, 0], [0, 6.5], [6.6, 0], [7, 7]], RNG.uniform(0, 5, size=(8, 2))))
+AT = RNG.normal(size=(12, 2))
+TARGETS = RNG.uniform(1.5, 3.5, size=(5, 2))
+
+
+def twelve(x: Vector) -> Any:
+    return np.concatenate((x, x * 0.5, x[:2]))
+
+
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
     # made outside
     "CubicSpline": lambda x: CUBIC(x),
@@ -161,6 +170,15 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "new RegularGridInterpolator by grid": lambda x: si.RegularGridInterpolator((np.cumsum(x) - x[0], KY), Z)(
         (x * 0.8, x)
     ),
+    "griddata": lambda x: si.griddata(SITES, AT[:, 0], np.stack([x, x[::-1]], axis=-1) * 0.4 + 1.5),
+    "griddata by values": lambda x: si.griddata(SITES, twelve(x), TARGETS),
+    "griddata by sites": lambda x: si.griddata(SITES + twelve(x)[:, None] * 0.01, AT, TARGETS, fill_value=0.0),
+    "griddata of coordinates": lambda x: si.griddata(
+        (SITES[:, 0], SITES[:, 1]), twelve(x), (x[:, None] * 0.1 + 2, x[:2] * 0.1 + 1.5), fill_value=0.0
+    ),
+    "griddata outside": lambda x: si.griddata(SITES, twelve(x), TARGETS * 2, fill_value=0.0),
+    "griddata nearest": lambda x: si.griddata(SITES, twelve(x), TARGETS, method="nearest"),
+    "new LinearNDInterpolator": lambda x: si.LinearNDInterpolator(SITES, twelve(x))(TARGETS[:, 0], TARGETS[:, 1]),
     "interpn": lambda x: si.interpn((KX, KY), Z, np.stack([x * 0.8, x], axis=-1)),
 }
 
@@ -306,3 +324,33 @@ def test_refused(name: str) -> None:
     program, error, message = REFUSED[name]
     with pytest.raises(error, match=message):
         ad.grad(lambda y: program(y) * 1.0)(Y)
+
+
+SEVEN = np.arange(7.0)
+KEPT: dict[str, Callable[[Any], Callable[[Any], Any]]] = {
+    "BSpline": lambda c: si.BSpline(np.arange(11.0), c, 3),
+    "PPoly": lambda c: si.PPoly(c[None, :], np.arange(8.0)),
+    "interp1d": lambda c: si.interp1d(SEVEN, c),
+    "interp1d sorted": lambda c: si.interp1d(SEVEN, c, assume_sorted=True),
+    "interp1d shared": lambda c: si.interp1d(SEVEN, c, assume_sorted=True, copy=False),
+    "CubicSpline": lambda c: si.CubicSpline(SEVEN, c),
+    "make_interp_spline": lambda c: si.make_interp_spline(SEVEN, c, k=1),
+    "UnivariateSpline": lambda c: si.UnivariateSpline(SEVEN, c, k=1, s=0),
+    "RegularGridInterpolator": lambda c: si.RegularGridInterpolator((SEVEN,), c),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_later_change_of_the_values(name: str) -> None:
+    """What SciPy copies does not change, and what it keeps does."""
+    make = KEPT[name]
+
+    def f(x: Any) -> Any:
+        values = seven(x)
+        curve = make(values)
+        values[3] = 0.0
+        return np.sum(curve(np.array([3.2, 4.1])))
+
+    value, g = ad.value_and_grad(f)(POINT)
+    np.testing.assert_allclose(value, f(POINT), rtol=1e-13)
+    np.testing.assert_allclose(g, differences(f, POINT), rtol=1e-6, atol=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 
 import autodiff_compiler as ad
-from autodiff_compiler.errors import UnsupportedError
+from autodiff_compiler.errors import RuleLookupError, UnsupportedError
 from autodiff_compiler.kernels.scipy import sparse as kernels
 from tests.differences import differences
 from tests.operations.scipy.harness import check_case, load, untested
@@ -24,6 +25,7 @@ AA = sp.csr_array(A)
 C = A.tocsc()
 O = A.tocoo()
 D = sp.diags([RNG.normal(size=5), RNG.normal(size=4)], [0, 1])
+S = (A + A.T) * 0.5 + sp.diags(np.arange(5.0) * 2)
 L = A.tolil()
 X = RNG.normal(size=(5, 3))
 W = RNG.normal(size=(5, 5))
@@ -125,6 +127,10 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "cg": lambda x: sla.cg(A.T @ A + sp.diags(x**2), x, rtol=1e-12)[0],
     "gmres": lambda x: sla.gmres(A + sp.diags(x**2), x, rtol=1e-12)[0],
     "bicgstab": lambda x: sla.bicgstab(A + sp.diags(x**2), x, rtol=1e-12)[0],
+    "expm_multiply": lambda x: sla.expm_multiply(A * 0.3, x),
+    "expm_multiply of a matrix": lambda x: sla.expm_multiply(C * 0.3, x[:, None] * X),
+    "eigsh": lambda x: sla.eigsh(S + sp.diags(x), k=2, v0=np.ones(5))[0],
+    "eigsh by its shift": lambda x: sla.eigsh((S + sp.diags(x)).tocsc(), k=1, sigma=0.0, v0=np.ones(5))[0] * x,
     "norm": lambda x: sla.norm(A * x[0] + sp.diags(x)) * x,
     "norm 1": lambda x: sla.norm(A * x[0] + sp.diags(x), 1) * x,
     "LinearOperator": lambda x: sla.LinearOperator((5, 5), matvec=lambda v: A @ v * x[0]) @ x,
@@ -162,6 +168,9 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (kernels.dense, CSR, {}),
     (kernels.summed, (RNG.normal(size=4), np.array([0, 2, 2, 1]), 4), {}),
     (kernels.solved, (*CSR, RNG.normal(size=3), None, "N"), {}),
+    (kernels.eigenpairs, (*CSR, 1, ()), {}),
+    (kernels.deflated, (*CSR, np.ones(1), np.ones((3, 1)), np.ones((3, 1))), {}),
+    (kernels.propagated, (*CSR, np.ones(3)), {}),
     (kernels.iterated, (*CSR, RNG.normal(size=3), np.zeros(3), "bicgstab", ()), {}),
 ]
 
@@ -219,6 +228,18 @@ def test_the_zeros_of_a_dense_matrix_have_derivatives() -> None:
     np.testing.assert_allclose(g, np.tile(DIRECTION, (5, 1)), rtol=1e-15)
 
 
+def test_eigenvectors() -> None:
+    def f(x: Any) -> Any:
+        vectors = sla.eigsh(S + sp.diags(x), k=2, v0=np.ones(5))[1]
+        return np.sum(W[:, :2] * vectors**2)
+
+    g = ad.grad(f)(POINT)
+    np.testing.assert_allclose(g, differences(f, POINT), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(ad.jvp(f, (POINT,), (DIRECTION,))[1], np.sum(DIRECTION * g), rtol=1e-9)
+    with pytest.raises(RuleLookupError):
+        ad.grad(lambda x: np.sum(ad.grad(f)(x)))(POINT)
+
+
 def test_a_singular_matrix() -> None:
     def f(x: Any) -> Any:
         return np.sum(sla.spsolve(sp.diags(x).tocsc(), POINT))
@@ -232,6 +253,21 @@ def test_a_singular_matrix() -> None:
 def test_a_product_of_wrong_length() -> None:
     with pytest.raises(ValueError, match="mismatch"):
         ad.grad(lambda x: np.sum(A @ x))(np.ones(4))
+
+
+def test_formats_that_change() -> None:
+    def loop(x: Any) -> Any:
+        m = sp.eye(5).tocsr()
+        for _ in range(3):
+            m = m @ A * x[0]
+        return np.sum(m @ x)
+
+    def choice(x: Any) -> Any:
+        m = A.tocoo() if x[0] > 0 else A.tocsc()
+        return np.sum(sla.spsolve(m * x[1], x))
+
+    for f in (loop, choice):
+        np.testing.assert_allclose(ad.grad(f)(POINT), differences(f, POINT), rtol=1e-6)
 
 
 class Holder:
@@ -257,6 +293,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "store": (lambda x: sp.csr_matrix((x, (R, R))).__setitem__((0, 0), x[0]) or x[0], "a store"),
     "np.sum": (lambda x: np.sum(sp.csr_matrix((x, (R, R)))), "cannot be used"),
     "preconditioner": (lambda x: np.sum(sla.cg(A, x, M=A)[0]), "preconditioner"),
+    "generalised": (lambda x: sla.eigsh(S * x[0], k=1, M=S)[0][0], "with M"),
+    "several times": (lambda x: np.sum(sla.expm_multiply(A, x, start=0, stop=1, num=3)), "several times"),
     "operator": (lambda x: np.sum(sla.cg(sla.aslinearoperator(A), x)[0]), "LinearOperator"),
     "sparse right-hand side": (lambda x: np.sum(sla.spsolve(A, A * x[0])), "sparse right-hand side"),
 }
@@ -272,3 +310,34 @@ def test_refused(name: str) -> None:
 def test_a_matrix_as_the_result_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="returns"):
         ad.jvp(lambda x: sp.csr_matrix((x, (R, R))), (POINT,), (POINT,))
+
+
+# Some of these matrices share their entries, and some do not.
+CHANGES = """
+m = csr(d); b = m; m *= 2.0; result = b @ x
+m = csr(d); m.data *= 3.0; result = m @ x
+m = csr(d); m.data = m.data * 2; result = m @ x
+m = csr(d); d[1] = 7.0; result = m @ x
+m = csr(d); sp.csr_matrix(m).data[0] = 9.0; result = m @ x
+m = csr(d); sp.coo_matrix(m).data[0] = 9.0; result = m @ x
+m = csr(d); m.tocoo().data[0] = 9.0; result = m @ x
+m = csr(d); m.tocsr().data[0] = 9.0; result = m @ x
+m = csr(d); m.T.data[0] = 9.0; result = m @ x
+m = csr(d); m.copy().data[0] = 9.0; result = m @ x
+m = csr(d); m.astype(float).data[0] = 9.0; result = m @ x
+m = csr(d); m /= 2.0; result = m @ x
+m = sp.coo_matrix((d, (r, r))); m.tocoo().data[0] = 9.0; result = m @ x
+m = sp.coo_matrix((d, (r, r))).tocsr(); d[0] = 9.0; result = m @ x
+m = sp.coo_matrix((d, (r, r))); d[0] = 9.0; result = m @ x
+m = sp.diags(d); d[0] = 9.0; result = m @ x
+"""
+
+
+@pytest.mark.parametrize("change", CHANGES.strip().splitlines())
+def test_changes_of_shared_entries(change: str) -> None:
+    text = f"def f(x):\n    d = x * 1.5\n    {change}\n    return np.sum(weights * result)"
+    names = {"np": np, "sp": sp, "r": R, "weights": W[0], "csr": lambda d: sp.csr_matrix((d, R, np.arange(6)))}
+    f = ad.from_tree(ast.parse(text), names)
+    value, g = ad.value_and_grad(f)(POINT)
+    np.testing.assert_allclose(value, f(POINT), rtol=1e-14)
+    np.testing.assert_allclose(g, differences(f, POINT), rtol=1e-6, atol=1e-6)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import interpolate
 
 from ...definitions import defines, refuse
-from . import piecewise as piecewise
-from .piecewise import method_of, static, turned_back
+from . import scattered as scattered
+from .piecewise import floats, method_of, static, turned_back
 from .splines import Spline, bspline, through
 
 ORDERS = ("zero", "slinear", "quadratic", "cubic")
@@ -95,6 +95,8 @@ def interp1d(
     if not assume_sorted:
         order = np.argsort(x, kind="mergesort")
         x, y = x[order], y[order]
+    elif copy:
+        x, y = x.copy(), y.copy()
     if not np.issubdtype(y.dtype, np.inexact):
         y = y.astype(np.float64)
     spline = None
@@ -214,7 +216,7 @@ def regular_grid_interpolator(
     values = np.asarray(values)
     if not np.issubdtype(values.dtype, np.inexact):
         values = values.astype(np.float64)
-    grid = tuple([np.asarray(x) * 1.0 for x in points])
+    grid = tuple([floats(x) for x in points])
     if len(grid) > np.ndim(values):
         raise ValueError("There are more point arrays than the values have dimensions")
     for x, n in zip(grid, values.shape):

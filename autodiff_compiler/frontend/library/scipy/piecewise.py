@@ -24,6 +24,12 @@ def static(k: Any) -> Any:
     return len((None,) * k)
 
 
+def floats(x: Any) -> Any:
+    """As an array of float64; `x` itself if it is one, so that a store into it is seen, as in SciPy."""
+    x = np.asarray(x)
+    return x if x.dtype == np.float64 or np.issubdtype(x.dtype, np.complexfloating) else x.astype(np.float64)
+
+
 def turned_back(values: Any, axis: Any, ndim: Any) -> Any:
     """The axis of the points, which come first, at the place of the interpolated axis."""
     if axis == 0:
@@ -142,7 +148,7 @@ def integrate_outside(self: Any, a: Any, b: Any, extrapolate: Any = None) -> Any
 
 @defines(interpolate.PPoly)
 def ppoly(c: Any, x: Any, extrapolate: Any = None, axis: Any = 0) -> Any:
-    c, x = np.asarray(c), np.asarray(x)
+    c, x = floats(c), floats(x)
     if axis != 0:
         refuse("a PPoly with an axis", "move the axis first, with np.moveaxis")
     if np.ndim(c) < 2:
@@ -151,7 +157,7 @@ def ppoly(c: Any, x: Any, extrapolate: Any = None, axis: Any = 0) -> Any:
         raise ValueError("number of coefficients != len(x)-1")
     if not (np.all(np.diff(x) > 0) or np.all(np.diff(x) < 0)):
         raise ValueError("`x` must be strictly increasing or decreasing.")
-    return Piecewise(c * 1.0, x * 1.0, True if extrapolate is None else extrapolate, 0)
+    return Piecewise(c, x, True if extrapolate is None else extrapolate, 0)
 
 
 # --- through points ---------------------------------------------------------------------------------------------------
@@ -169,6 +175,10 @@ def prepared(x: Any, y: Any, axis: Any) -> Any:
     axis = axis % np.ndim(y)
     y = np.moveaxis(y.astype(np.float64), axis, 0)
     x = x.astype(np.float64)
+    if not np.all(np.isfinite(x)):
+        raise ValueError("`x` must contain only finite values.")
+    if not np.all(np.isfinite(y)):
+        raise ValueError("`y` must contain only finite values.")
     if len(x) != y.shape[0]:
         raise ValueError("The length of `y` along the axis doesn't match the length of `x`")
     if np.any(np.diff(x) <= 0):

@@ -44,13 +44,13 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: Any = True) -> 
     entries, b = promoted(a.entries, dtype), promoted(b, dtype)
     if np.ndim(b) > 2:
         raise ValueError("the right-hand side has too many axes")
-    lu = kernels.factors(a.form, entries, a.i, a.j, a.shape, True)
+    lu = kernels.factors(a.known_form, entries, a.i, a.j, a.shape, True)
     if np.ndim(b) == 2 and known(b.shape[1]):
         if b.shape[1] == 1:
             b = np.ravel(b)
     elif np.ndim(b) == 2 and b.shape[1] == 1:
         raise ValueError("the right-hand side has one column here and several in other calls: pass a vector")
-    return kernels.solved(a.form, entries, a.i, a.j, a.shape, b, lu, "N")
+    return kernels.solved(a.known_form, entries, a.i, a.j, a.shape, b, lu, "N")
 
 
 class Factors:
@@ -74,7 +74,7 @@ class Factors:
         if rhs.dtype != self.entries.dtype and not np.issubdtype(rhs.dtype, np.integer):
             refuse("a right-hand side of another dtype than the matrix", "convert it with astype")
         rhs = promoted(rhs, self.entries.dtype)
-        return kernels.solved(a.form, self.entries, a.i, a.j, a.shape, rhs, self.lu, trans)
+        return kernels.solved(a.known_form, self.entries, a.i, a.j, a.shape, rhs, self.lu, trans)
 
     def __getattr__(self, name: Any) -> Any:
         refuse("this attribute of the factors of a sparse matrix", "use solve")
@@ -87,7 +87,7 @@ def factors_of(A: Any) -> Any:
     if a.shape[0] != a.shape[1]:
         raise ValueError("can only factor square matrices")
     entries = promoted(a.entries, np.result_type(a.dtype, np.float32))
-    return Factors(a, entries, kernels.factors(a.form, entries, a.i, a.j, a.shape, False))
+    return Factors(a, entries, kernels.factors(a.known_form, entries, a.i, a.j, a.shape, False))
 
 
 @defines(sla.splu)
@@ -123,7 +123,7 @@ def _by_iteration(method: str) -> Any:
         options: Any = ((RELATIVE, rtol), ("atol", atol), ("maxiter", maxiter))
         if method == "gmres" and restart is not None:
             options = (*options, ("restart", restart))
-        return kernels.iterated(a.form, a.entries, a.i, a.j, a.shape, b, x0, method, options)
+        return kernels.iterated(a.known_form, a.entries, a.i, a.j, a.shape, b, x0, method, options)
 
     return solve
 
@@ -148,6 +148,45 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     k = 1 if ord in (1, -1) else 0
     sums = kernels.summed(np.abs(a.entries), a.columns() if k == 1 else a.rows(), a.shape[k])
     return np.max(sums) if ord > 0 else np.min(sums)
+
+
+@defines(sla.eigsh)
+def eigsh(
+    A: Any, k: Any = 6, M: Any = None, sigma: Any = None, which: Any = "LM", v0: Any = None, ncv: Any = None,
+    maxiter: Any = None, tol: Any = 0, return_eigenvectors: Any = True, Minv: Any = None, OPinv: Any = None,
+    mode: Any = "normal",
+) -> Any:  # fmt: skip
+    if M is not None or Minv is not None or OPinv is not None:
+        refuse("eigsh with M, Minv or OPinv", "leave them out")
+    if return_eigenvectors is not True:
+        refuse("eigsh without eigenvectors", "take the first item of what it returns with them")
+    if not is_sparse(A):
+        refuse("eigsh of a matrix that is not sparse", "use np.linalg.eigh")
+    a = inside(A)
+    if a.shape[0] != a.shape[1]:
+        raise ValueError("expected square matrix")
+    if np.issubdtype(a.dtype, np.complexfloating):
+        refuse("eigsh of a complex matrix", "use np.linalg.eigh")
+    options = (("sigma", sigma), ("which", which), ("v0", v0), ("ncv", ncv), ("maxiter", maxiter), ("tol", tol))
+    entries = promoted(a.entries, np.result_type(a.dtype, np.float32))
+    return kernels.eigenpairs(a.known_form, entries, a.i, a.j, a.shape, k, (*options, ("mode", mode)))
+
+
+@defines(sla.expm_multiply)
+def expm_multiply(
+    A: Any, B: Any, start: Any = None, stop: Any = None, num: Any = None, endpoint: Any = None, traceA: Any = None
+) -> Any:
+    if start is not None or stop is not None or num is not None or endpoint is not None:
+        refuse("expm_multiply at several times", "call it for each: expm_multiply(t * A, B)")
+    if not is_sparse(A):
+        refuse("expm_multiply with a matrix that is not sparse", "use scipy.linalg.expm(A) @ B")
+    a, b = inside(A), np.asarray(B)
+    if a.shape[0] != a.shape[1]:
+        raise ValueError("expected A to be like a square matrix")
+    if b.shape[0] != a.shape[1]:
+        raise ValueError("shapes of matrices A and B are incompatible")
+    entries = promoted(a.entries, np.result_type(a.dtype, np.float32))
+    return kernels.propagated(a.known_form, entries, a.i, a.j, a.shape, b)
 
 
 class LinearOperator:

@@ -61,7 +61,8 @@ def made(form: Any, arg: Any, shape: Any, dtype: Any, is_array: Any) -> Any:
     """What a class of SciPy's makes of its first argument."""
     if is_sparse(arg):
         x = inside(arg)
-        x = Sparse(x.form, x.entries, x.i, x.j, x.shape, x.format, is_array, x.exact, x.single).asformat(form)
+        x = Sparse(x.form, x.entries, x.i, x.j, x.shape, x.format, is_array, x.exact, x.single)
+        x = x.tocoo() if form == "coo" else x.asformat(form)
         return x if dtype is None else x.astype(dtype)
     if isinstance(arg, tuple) and len(arg) == 2 and is_integer(arg[0]) and is_integer(arg[1]):
         none = np.zeros(0, dtype=int)

@@ -22,8 +22,19 @@ DIA = (sp.dia_matrix, sp.dia_array)
 MATRICES = sp.spmatrix
 COORDS = hasattr(sp.coo_matrix((1, 1)), "coords")
 FORMS = ("csr", "csc", "coo")
-# The format of the product by elements, which is not the same in all versions.
+# Whether `tocoo` copies, and the format of the product by elements, which are not the same in all versions.
 _ONE, _LINE = sp.csr_array(np.eye(2)), np.ones((2, 2))
+
+
+class NAMES:
+    """The formats. A look-up asks for a format that is known when the program is compiled."""
+
+    csr = "csr"
+    csc = "csc"
+    coo = "coo"
+
+
+COPIED = tuple([not np.shares_memory(m.data, m.tocoo().data) for m in (_ONE.tocsr(), _ONE.tocsc(), _ONE.tocoo())])
 MULTIPLIED = tuple([getattr(_ONE, "to" + form)().multiply(_LINE).format for form in FORMS])
 
 
@@ -53,12 +64,24 @@ class Sparse:
         self.exact = exact
         self.single = single
 
+    @property
+    def known_form(self) -> Any:
+        return getattr(NAMES, self.form)
+
     # --- what it is made of ---------------------------------------------------------------------------------------
 
     @property
     def data(self) -> Any:
         self.shown("data")
         return self.entries
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        self.shown("data")
+        value = np.asarray(value)
+        if value.shape != self.entries.shape:
+            raise ValueError("the entries of a sparse matrix keep their number here")
+        self.entries = value
 
     @property
     def indices(self) -> Any:
@@ -141,9 +164,11 @@ class Sparse:
     def tocsc(self, copy: Any = False) -> Any:
         return self.compressed("csc")
 
-    def tocoo(self, copy: Any = True) -> Any:
+    def tocoo(self, copy: Any = None) -> Any:
+        copies = COPIED[FORMS.index(self.form)] if copy is None else copy
+        entries = self.entries.copy() if copies else self.entries
         return Sparse(
-            "coo", self.entries, self.rows(), self.columns(), self.shape, "coo", self.is_array, self.exact, self.single
+            "coo", entries, self.rows(), self.columns(), self.shape, "coo", self.is_array, self.exact, self.single
         )
 
     def asformat(self, format: Any, copy: Any = False) -> Any:
@@ -151,7 +176,7 @@ class Sparse:
             return self
         if format not in FORMS:
             refuse("a conversion to this format", 'convert to "csr", "csc" or "coo"')
-        return self.tocoo() if format == "coo" else self.compressed(format)
+        return self.tocoo(copy) if format == "coo" else self.compressed(format)
 
     def copy(self) -> Any:
         return self.like(self.entries.copy())
@@ -162,7 +187,7 @@ class Sparse:
     def toarray(self, order: Any = None, out: Any = None) -> Any:
         if out is not None:
             refuse("toarray with out", "use what toarray() returns")
-        return kernels.dense(self.form, self.entries, self.i, self.j, self.shape)
+        return kernels.dense(self.known_form, self.entries, self.i, self.j, self.shape)
 
     def todense(self, order: Any = None, out: Any = None) -> Any:
         if not self.is_array:
@@ -199,7 +224,7 @@ class Sparse:
             refuse("the product of a sparse matrix and an array of more than two axes", "reshape it to two axes")
         if other.shape[0] != self.shape[1]:
             raise ValueError("matmul: dimension mismatch in the product of a sparse matrix")
-        return kernels.product(self.form, self.entries, self.i, self.j, self.shape, other)
+        return kernels.product(self.known_form, self.entries, self.i, self.j, self.shape, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         if is_scalar(other):
@@ -227,7 +252,22 @@ class Sparse:
     def __truediv__(self, other: Any) -> Any:
         if not is_scalar(other):
             refuse("a sparse matrix divided by something else than a number", "use A.multiply(1.0 / other)")
-        return self.like(self.entries * (1.0 / other))
+        entries = self.entries
+        if entries.dtype == np.float32 or np.issubdtype(entries.dtype, np.integer):
+            entries = entries.astype(np.float64)
+        return self.like(entries * (1.0 / other))
+
+    def __imul__(self, other: Any) -> Any:
+        if not is_scalar(other):
+            return self * other
+        self.entries *= other
+        return self
+
+    def __itruediv__(self, other: Any) -> Any:
+        if not is_scalar(other):
+            return self / other
+        self.entries *= 1.0 / other
+        return self
 
     def __neg__(self) -> Any:
         return self.like(-self.entries)
@@ -365,11 +405,12 @@ class Sparse:
             return np.sum(self.entries)
         if not self.is_array:
             refuse("the sum of a sparse matrix along an axis, which is an np.matrix", "use A @ np.ones(A.shape[1])")
-        if axis in (0, -2):
-            return self.transpose() @ np.ones(self.shape[0], dtype=self.dtype)
-        if axis not in (1, -1):
+        if axis not in (0, 1, -1, -2):
             raise ValueError("axis out of range")
-        return self @ np.ones(self.shape[1], dtype=self.dtype)
+        dtype = np.int64 if np.issubdtype(self.dtype, np.integer) else self.dtype
+        if axis in (0, -2):
+            return self.transpose() @ np.ones(self.shape[0], dtype=dtype)
+        return self @ np.ones(self.shape[1], dtype=dtype)
 
     def mean(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         if axis is None:
@@ -392,6 +433,33 @@ class Sparse:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         refuse("a store into a sparse matrix", "make it from its entries: csr_matrix((data, (rows, columns)))")
+
+    def __bool__(self) -> Any:
+        raise ValueError("The truth value of an array with more than one element is ambiguous.")
+
+    def __len__(self) -> Any:
+        raise TypeError("sparse array length is ambiguous; use getnnz()")
+
+    def __iter__(self) -> Any:
+        refuse("the rows of a sparse matrix, one by one", "use A[k] with a counter, or toarray()")
+
+    def __eq__(self, other: Any) -> Any:
+        refuse("a comparison of sparse matrices", "compare what toarray() gives")
+
+    def __ne__(self, other: Any) -> Any:
+        refuse("a comparison of sparse matrices", "compare what toarray() gives")
+
+    def __lt__(self, other: Any) -> Any:
+        refuse("a comparison of sparse matrices", "compare what toarray() gives")
+
+    def __le__(self, other: Any) -> Any:
+        refuse("a comparison of sparse matrices", "compare what toarray() gives")
+
+    def __gt__(self, other: Any) -> Any:
+        refuse("a comparison of sparse matrices", "compare what toarray() gives")
+
+    def __ge__(self, other: Any) -> Any:
+        refuse("a comparison of sparse matrices", "compare what toarray() gives")
 
     def __getattr__(self, name: Any) -> Any:
         refuse("this attribute of a sparse matrix", "use its entries, or toarray()")

@@ -9,7 +9,7 @@ from scipy import interpolate
 
 from ....kernels.scipy import interpolate as kernels
 from ...definitions import defines, refuse
-from .piecewise import column, method_of, static, turned_back
+from .piecewise import column, floats, method_of, static, turned_back
 
 HIDDEN = hasattr(interpolate.BSpline(np.arange(4.0), np.ones(2), 1), "_c")
 UNIVARIATE = (
@@ -124,7 +124,7 @@ def integrate_bspline(self: Any, a: Any, b: Any, extrapolate: Any = None) -> Any
 
 @defines(interpolate.BSpline)
 def make_bspline(t: Any, c: Any, k: Any, extrapolate: Any = True, axis: Any = 0) -> Any:
-    t, c = np.asarray(t) * 1.0, np.moveaxis(np.asarray(c) * 1.0, axis, 0)
+    t, c = floats(t), np.moveaxis(floats(c), axis, 0)
     n = len(t) - k - 1
     if n < k + 1:
         raise ValueError("Need at least 2k + 2 knots.")
@@ -157,7 +157,8 @@ def make_interp_spline(
     if t is not None and k < 2:
         refuse("make_interp_spline of this degree with knots", "use BSpline")
     axis = axis % np.ndim(y)
-    t, c = through(x, np.moveaxis(y, axis, 0), k, t)
+    y = np.moveaxis(y, axis, 0)
+    t, c = (kernels.knots(x, k), floats(y)) if k < 2 else through(x, y, k, t)
     return Spline(t, c, k, True, axis)
 
 
