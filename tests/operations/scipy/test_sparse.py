@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import ast
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -341,3 +341,36 @@ def test_changes_of_shared_entries(change: str) -> None:
     value, g = ad.value_and_grad(f)(POINT)
     np.testing.assert_allclose(value, f(POINT), rtol=1e-14)
     np.testing.assert_allclose(g, differences(f, POINT), rtol=1e-6, atol=1e-6)
+
+
+def elementwise_methods(x):
+    m = sp.coo_array((x, (np.arange(5), np.arange(5)[::-1])), shape=(5, 5)).tocsr()
+    n = m.sin() + m.tanh() + m.sqrt() + m.expm1() + m.log1p()
+    return np.sum(n.conj().conjugate().toarray() * np.arange(25.0).reshape(5, 5))
+
+
+def shapes_and_parts(x):
+    m = sp.csr_array((x, (np.arange(5), np.arange(5)[::-1])), shape=(5, 5))
+    assert sp.issparse(m) and m.ndim == 2 and A.getnnz() == A.nnz
+    both = sp.block_array([[m, sp.eye_array(5)], [None, m]], format="csc").asformat("csr")
+    return np.sum((both @ np.arange(10.0)) ** 2)
+
+
+def rows_and_columns(x):
+    row, column = A.getrow(1), A.getcol(2)
+    assert A.get_shape() == (5, 5)
+    return np.sum(row @ x) + np.sum(column.T @ (x * x)) + np.sum(AA.todense() @ x)
+
+
+def other_solvers(x):
+    a, _ = sla.bicg(A, x, rtol=1e-12, atol=1e-13)
+    b, _ = sla.cgs(A, x, rtol=1e-12, atol=1e-13)
+    return np.sum(a * b)
+
+
+@pytest.mark.parametrize(
+    "f", [elementwise_methods, shapes_and_parts, rows_and_columns, other_solvers], ids=lambda f: f.__name__
+)
+def test_rarer_names(f: Any) -> None:
+    x = np.array([0.4, 1.3, 0.2, 0.9, 0.6])
+    np.testing.assert_allclose(ad.grad(f)(x), differences(f, x), rtol=1e-6, atol=1e-7)
