@@ -421,7 +421,7 @@ def _has_no_derivative(name: str, *owners: Any) -> None:
         return unknown(self, name, *args, **kwds)
 
 
-for _name in ("rvs", "moment", "stats"):
+for _name in ("rvs", "moment", "stats", "nnlf"):
     _has_no_derivative(_name, stats.rv_continuous, stats.rv_discrete)
 
 
