@@ -25,7 +25,8 @@ def matrix(form: str, data: Any, i: Any, j: Any, shape: Any) -> Any:
 
 def product(form: str, data: Any, i: Any, j: Any, shape: Any, x: Any) -> Any:
     """``A @ x`` for a vector or a matrix `x`."""
-    return matrix(form, data, i, j, shape) @ x
+    # SciPy 1.17 makes a number of the product of a `coo_array` with one row.
+    return np.reshape(matrix(form, data, i, j, shape) @ x, (shape[0], *np.shape(x)[1:]))
 
 
 def dense(form: str, data: Any, i: Any, j: Any, shape: Any) -> Any:
