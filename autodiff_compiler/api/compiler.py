@@ -12,15 +12,19 @@ from .. import pristine
 
 with pristine.as_they_were():
     from ..frontend.lower import lower
+    from ..frontend.observe import WATCH, Watch
     from ..ir.printer import print_function
     from ..transforms import pipeline
+    from ..transforms.stages import stages
     from .arguments import Wanted, argument_place
     from .checking import check_value, checking, is_checking
     from .emission import emit_adjoint
     from .nested import lower_call, lower_transform
 
 __all__ = [
+    "WATCH",
     "Wanted",
+    "Watch",
     "argument_place",
     "check_value",
     "checking",
@@ -31,4 +35,5 @@ __all__ = [
     "lower_transform",
     "pipeline",
     "print_function",
+    "stages",
 ]

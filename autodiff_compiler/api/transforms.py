@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..codegen.load import Emitted, load
-from ..errors import ArgumentError, NonScalarOutputError, is_interruption
+from ..errors import ArgumentError, AutodiffError, NonScalarOutputError, is_interruption
 from ..ir.core import Builder, Function, Value, type_of
 from ..ir.spelling import identifier
 from ..lowered import NO_WEAK_ZEROS, USE_GRAD, Lowered, bind_arguments, lowers_by, refused
 from ..tree import children, copy_with, leaves_like, new_object, shift, unflatten
 from . import persist
 from .locks import Lock
-from .specialize import MISS, Dispatcher
+from .observing import observed_entry
+from .specialize import MISS, Dispatcher, Entry
+from .stages import Log
 from .trees import tree_of
 
 if TYPE_CHECKING:
@@ -210,6 +212,12 @@ class Transformed:
         run.__autodiff_emitted__ = emitted  # type: ignore[attr-defined]
         run.__autodiff_arity__ = run.__code__.co_argcount  # type: ignore[attr-defined]
         return run
+
+    def _observed(
+        self, names: tuple[str, ...], values: tuple[Any, ...], done: list[Log], error: AutodiffError
+    ) -> Entry:
+        """The entry for a function that is run to know the types of its values; `error` stands if that is no help."""
+        return observed_entry(self._dispatch, names, values, {}, done, error)
 
     # --- the disk cache -------------------------------------------------------------------------------------------
 

@@ -38,6 +38,8 @@ _KEEPERS = frozenset(
         "setbufsize", "methodcaller", "call",
     }
 )  # fmt: skip
+# Libraries of tables. They are Python, and far too much to be compiled: what they give is observed.
+TABLES = frozenset({"pandas", "xarray", "polars"})
 _RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 
 
@@ -100,4 +102,4 @@ def is_opaque_function(obj: Any) -> bool:
     )
 
 
-__all__ = ["EFFECTS", "immutable_classes", "is_inert", "is_opaque_function", "root_module"]
+__all__ = ["EFFECTS", "TABLES", "immutable_classes", "is_inert", "is_opaque_function", "root_module"]

@@ -1076,7 +1076,7 @@ refuse(
     """
 def f(x):
     w, v = np.linalg.eig(np.outer(x, x))
-    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
     return np.sum(w)
 """,
     errors.AutodiffError,
