@@ -461,3 +461,27 @@ def test_an_effect_after_an_operation_that_raises_does_not_happen(
     with pytest.raises(ValueError, match="mismatch"):
         g(source.take, V)
     assert capsys.readouterr().out == ""
+
+
+def test_tables_are_observed_and_not_compiled() -> None:
+    class Frame:
+        """Stands for a table of a library whose own code cannot be compiled."""
+
+        def __init__(self, **columns: np.ndarray):
+            self.columns = columns
+
+        def __getitem__(self, name: str) -> Frame:
+            yield_nothing = [x for x in self.columns if isinstance(x, Frame)]
+            return Frame(values=self.columns[name], nothing=np.array(yield_nothing))
+
+        def to_numpy(self) -> Any:
+            return eval("self.columns['values']")
+
+    Frame.__module__ = "pandas.frames"
+    table = Frame(a=M, b=M[0])
+
+    def f(v: np.ndarray, given: Any) -> Any:
+        return np.sum(table["a"].to_numpy() @ v) + np.sum(given["b"].to_numpy() * v)
+
+    assert np.allclose(ad.grad(f)(V, table), M.sum(0) + M[0])
+    assert np.allclose(ad.grad(f)(V, Frame(b=2.0 * M[0])), M.sum(0) + 2.0 * M[0])
