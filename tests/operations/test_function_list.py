@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from autodiff_compiler import nn
+from autodiff_compiler.frontend import library  # noqa: F401  (fills the table of definitions)
 from autodiff_compiler.frontend.definitions import DEFINED
 from autodiff_compiler.ir.opset import PRIMS
 from autodiff_compiler.operations import record
