@@ -94,6 +94,7 @@ def _other(
         if entry is None:
             entry = observed_entry(dispatch, names, values, {**facts, **log.chosen}, done)
             dispatch.entries[names].insert(0, entry)
+        dispatch._to_front(names, entry)  # the next value is most likely of the same type
 
     def again() -> Any:
         result = entry.call(*values, log=done[-1])
