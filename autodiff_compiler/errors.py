@@ -54,6 +54,8 @@ class AutodiffError(Exception):
     remedy: what to write instead.
     """
 
+    certain = False  # it does not help to know more of the values
+
     def __init__(self, message: str, loc: Place | None = None, remedy: str = ""):
         super().__init__(message)
         self.message = message

@@ -42,6 +42,10 @@ BAKED_MODULES = (
     "typing",
 )
 OBJECT_KEY = ("object",)
+# What was seen of a value: ("py", class), ("generic", dtype), ("array", dtype, number of axes, the axes of length 1 and
+# ~axis for those of length 0, or None if these differ), ("tuple", its class or None, a fact for each item), ("object",)
+Fact = tuple[Any, ...]
+ANYTHING: Fact = ("anything",)  # several kinds of things were seen at one place
 
 # What is said of transformations that cannot be called in a compiled function, and what to do instead.
 NO_WEAK_ZEROS = (

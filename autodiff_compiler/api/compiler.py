@@ -12,8 +12,10 @@ from .. import pristine
 
 with pristine.as_they_were():
     from ..frontend.lower import lower
+    from ..frontend.observe import WATCH, Watch
     from ..ir.printer import print_function
     from ..transforms import pipeline
+    from ..transforms.stages import stages
     from . import callbacks  # noqa: F401  (what solvers are handed can be differentiated)
     from .arguments import Wanted, argument_place
     from .checking import check_value, checking, is_checking
@@ -21,7 +23,9 @@ with pristine.as_they_were():
     from .nested import lower_call, lower_transform
 
 __all__ = [
+    "WATCH",
     "Wanted",
+    "Watch",
     "argument_place",
     "check_value",
     "checking",
@@ -32,4 +36,5 @@ __all__ = [
     "lower_transform",
     "pipeline",
     "print_function",
+    "stages",
 ]

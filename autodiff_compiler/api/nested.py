@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..errors import ArgumentError, IntegerArgumentError, NonScalarOutputError, UnsupportedError
+from ..errors import ArgumentError, AutodiffError, IntegerArgumentError, NonScalarOutputError, UnsupportedError
 from ..frontend.avals import (
     Closure,
     DictRef,
@@ -27,7 +27,7 @@ from ..frontend.avals import (
 from ..frontend.core import Unreachable
 from ..frontend.structures import Node, Static, built, leaves_in
 from ..ir.core import FUNC, Function, Region, Value, type_of
-from ..ir.rewrite import drop_uncalled, replace_values
+from ..ir.rewrite import clone_function, drop_uncalled, replace_values
 from ..lowered import NO_AUX, NO_INTEGERS, NO_WEAK_ZEROS, refused
 from ..records import record
 from ..transforms import pipeline
@@ -94,14 +94,17 @@ def lower_call(
     region.exit = (*leaves, *changes.values)
     inner = Function(what, region)
     wrt = list(range(len(actual)))
-    fn = pipeline.adjoint(inner, wrt, seeds=[1.0, *[False] * extra], keep_results=keep_value or extra > 0)
-    fn.meta["wrt"] = wrt
-    pipeline.finish(fn, len(wrt))
-    mapping = dict(zip(fn.body.params, actual))
-    replace_values(fn.body, mapping)
-    for op in fn.body.ops:
-        op.parent = interp.builder.region
-        interp.builder.region.ops.append(op)
+    watch = interp.plan.watch
+    primal = clone_function(inner)[0] if watch is not None and watch.observing else None
+    try:
+        fn = pipeline.adjoint(inner, wrt, seeds=[1.0, *[False] * extra], keep_results=keep_value or extra > 0)
+        fn.meta["wrt"] = wrt
+        pipeline.finish(fn, len(wrt))
+    except AutodiffError:
+        if primal is not None:
+            _append(interp, primal, actual)  # a run tells more of its values
+        raise
+    _append(interp, fn, actual)
     for op in fn.body.walk():
         op.droppable, op.tag = op.droppable or op.tag == "derived", None
     exits = list(fn.body.exit)
@@ -113,6 +116,14 @@ def lower_call(
     grads = [built(interp, structure, values, cotangent) for structure in structures]
     out = Seq(tuple(grads)) if several else grads[0]
     return Seq((value, out)) if keep_value else out
+
+
+def _append(interp: Any, fn: Function, actual: list[Any]) -> None:
+    """Append the operations of a function, applied to these arguments."""
+    replace_values(fn.body, dict(zip(fn.body.params, actual)))
+    for op in fn.body.ops:
+        op.parent = interp.builder.region
+        interp.builder.region.ops.append(op)
 
 
 def _owned(interp: Any, av: Any, node: Any) -> Any:

@@ -30,6 +30,7 @@ from ..lowered import Guard, Lowered, bind_arguments, held, key_of, location_of
 from ..tracebacks import DISPATCH
 from ..tree import class_lookup, flatten
 from .locks import Lock
+from .stages import LOG, Log, Refit
 
 MAX_ENTRIES = 128
 MAX_SHAPES = 4096
@@ -93,6 +94,8 @@ class _Names:
         kind = step[0]
         if kind == "arg":
             return f"a{step[1]}"
+        if kind == "log":
+            return "log"
         if kind == "global":
             text = f"{self.constant(step[1].__globals__)}[{step[2]!r}]"
         elif kind == "cell":
@@ -184,10 +187,11 @@ class _Names:
 class Entry:
     """One compiled function with its guards. ``entry.call(*args)`` gives `MISS` for arguments that do not fit."""
 
-    def __init__(self, fn: Any, lowered: Lowered, run: Callable[..., Any]):
+    def __init__(self, fn: Any, lowered: Lowered, run: Callable[..., Any], refit: Callable[..., Any] | None = None):
         self.fn = fn
         self.lowered = lowered
         self.run = run
+        self.refit = refit  # of an entry in two stages: goes on with another, see `stages`
         self.shapes: set[Any] = set()
         self.namespace: dict[str, Any] = {}
         self.call = self._generate()
@@ -253,7 +257,9 @@ class Entry:
                 checks.append(f"    if {same}: overlap({i}, {j})")
         names.namespace["run"] = self.run
         self.namespace = names.namespace
-        source = [f"def call({', '.join(f'a{k}' for k in range(n))}):"]
+        params = [f"a{k}" for k in range(n)]
+        staged = any(item.path == LOG for item in low.inputs)
+        source = [f"def call({', '.join([*params, 'log=None'] if staged else params)}):"]
         # A guarded global, attribute or item may be gone: that is a miss. Errors about shapes and overlaps are raised
         # on purpose, and pass.
         on_purpose = [c for c in checks if "overlap(" in c or "new_shapes(" in c]
@@ -268,7 +274,13 @@ class Entry:
             ]
             checks = on_purpose
         source += ["  if True:", *(checks or ["    pass"])]
-        source.append(f"  return run({', '.join(leaves)})")
+        if self.refit is None:
+            source.append(f"  return run({', '.join(leaves)})")
+        else:
+            names.namespace["refit"], names.namespace["Refit"] = self.refit, Refit
+            source.append(f"  try: return run({', '.join(leaves)})")
+            source.append(f"  except Refit as failed: again = refit(failed.log, ({''.join(f'{a}, ' for a in params)}))")
+            source.append("  return again()")
         exec(compile("\n".join(source), DISPATCH, "exec"), names.namespace)
         self.source = "\n".join(source)
         return names.namespace["call"]  # type: ignore[no-any-return]
@@ -378,6 +390,7 @@ class Dispatcher:
         self.disk = disk
         self.entries: dict[tuple[str, ...], list[Entry]] = {}
         self.lock = Lock()
+        self.sites: dict[Any, int] = {}  # the numbers of places that are observed, see `stages`
         try:
             params = list(inspect.signature(fn, follow_wrapped=False).parameters.values())
             kinds = {p.kind for p in params}
@@ -415,7 +428,9 @@ class Dispatcher:
             if result is not MISS:
                 self._to_front(names, e)
                 return result
-        result = self.make(names, values, tried).call(*values)
+        done: list[Log] = []
+        entry = self.make(names, values, tried, done)
+        result = entry.call(*values, log=done[-1]) if done else entry.call(*values)
         if result is MISS:
             raise ArgumentError(
                 "the new code is not valid for the arguments that it was compiled for",
@@ -428,34 +443,47 @@ class Dispatcher:
     def entry_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
         """The entry for these arguments. It is compiled if need be, and not run."""
         names, values = self.bind(args, kwargs)
-        return self.make(names, values, [])
+        return self.make(names, values, [], [])
 
-    def make(self, names: tuple[str, ...], values: tuple[Any, ...], tried: list[Entry]) -> Entry:
-        """Lower and compile for these arguments. `tried`: entries that are not valid for them."""
+    def make(self, names: tuple[str, ...], values: tuple[Any, ...], tried: list[Entry], done: list[Log]) -> Entry:
+        """Lower and compile for these arguments. `tried`: entries that are not valid for them.
+
+        If the function has to be run for that, the log of what was done is appended to `done`.
+        """
         try:
-            return self._make(names, values, tried)
+            return self._make(names, values, tried, done)
         except RecursionError:
             # The outermost compilation starts again, since it holds the locks of all inner ones.
             if budget.current() is not None or deep.is_deep():
                 raise
-        return deep.run(lambda: self._make(names, values, tried))  # type: ignore[no-any-return]
+        return deep.run(lambda: self._make(names, values, tried, done))  # type: ignore[no-any-return]
 
-    def _make(self, names: tuple[str, ...], values: tuple[Any, ...], tried: list[Entry]) -> Entry:
+    def _make(self, names: tuple[str, ...], values: tuple[Any, ...], tried: list[Entry], done: list[Log]) -> Entry:
         with self.lock:
             for e in self.entries.get(names, ()):
                 # Another thread may have made an entry meanwhile.
-                if e not in tried and Entry(self.fn, e.lowered, _found).call(*values) is not MISS:
+                if e not in tried and fits(e, values):
                     return e
             key = None if self.disk is None else self.disk._key(names, values)
             entry = None if key is None else self._from_disk(key, values)
             if entry is None:
-                with collector_paused():
-                    entry = self._compiled(names, values, key)
+                try:
+                    with collector_paused():
+                        entry = self._compiled(names, values, key)
+                except AutodiffError as error:
+                    if not self._may_observe(error):
+                        raise
+                    entry = self.disk._observed(names, values, done, error)
             found = self.entries.setdefault(names, [])
             found.insert(0, entry)
             del found[MAX_ENTRIES:]
             self._to_front(names, entry)
             return entry
+
+    def _may_observe(self, error: AutodiffError) -> bool:
+        """The function may be run to know more of its values, as that may help."""
+        certain = error.certain or isinstance(error, (ArgumentError, InternalError))
+        return self.disk is not None and not certain and budget.current() is None
 
     def _compiled(self, names: tuple[str, ...], values: tuple[Any, ...], key: str | None) -> Entry:
         positional, keywords = split_arguments(self.fn, list(names), values)
@@ -479,10 +507,7 @@ class Dispatcher:
                 ) from None
         if key is not None:
             self.disk._keep(key, lowered, values, run)
-        # Calls need no IR, only the conditions on lengths.
-        known = lowered.function.body.dims
-        dims = Dims(constraints=known.constraints, assumed=known.assumed)
-        return Entry(self.fn, replace(lowered, function=Function(lowered.function.name, Region(dims))), run)
+        return Entry(self.fn, for_calls(lowered), run)
 
     def _from_disk(self, key: str, values: tuple[Any, ...]) -> Entry | None:
         for lowered, run in self.disk._restore(key, values):
@@ -508,6 +533,18 @@ class Dispatcher:
                 self.lock.release()
         if self.simple and list(names) == self.positional[: len(names)]:
             self.fronts[len(names)] = entry.call
+
+
+def fits(entry: Entry, values: tuple[Any, ...]) -> bool:
+    """The entry is valid for these arguments. It is not run."""
+    return Entry(entry.fn, entry.lowered, _found).call(*values) is not MISS
+
+
+def for_calls(lowered: Lowered) -> Lowered:
+    """What calls need of a lowered function: no IR, only the conditions on lengths."""
+    known = lowered.function.body.dims
+    dims = Dims(constraints=known.constraints, assumed=known.assumed)
+    return replace(lowered, function=Function(lowered.function.name, Region(dims)))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..codegen.load import Emitted, load
-from ..errors import InternalError, NonScalarOutputError
+from ..errors import AutodiffError, InternalError, NonScalarOutputError
 from ..ir.core import Builder, Function, type_of
 from ..ir.spelling import identifier
 from ..lowered import NO_AUX, NO_INTEGERS, NO_WEAK_ZEROS, Lowered, bind_arguments, lowers_by, refused
@@ -22,7 +22,9 @@ from ..tree import children, copy_with, count_leaves, leaf_numbers, new_object, 
 from . import persist
 from .carried import carried, is_by_value, restored
 from .display import Pair, Source, card, text_of
+from .observing import observed_entry
 from .specialize import MISS, Dispatcher, Entry
+from .stages import Log
 from .trees import tree_of
 
 if TYPE_CHECKING:
@@ -253,6 +255,12 @@ class Transformed:
         run.__autodiff_emitted__ = emitted  # type: ignore[attr-defined]
         run.__autodiff_arity__ = run.__code__.co_argcount  # type: ignore[attr-defined]
         return run
+
+    def _observed(
+        self, names: tuple[str, ...], values: tuple[Any, ...], done: list[Log], error: AutodiffError
+    ) -> Entry:
+        """The entry for a function that is run to know the types of its values; `error` stands if that is no help."""
+        return observed_entry(self._dispatch, names, values, {}, done, error)
 
     # --- the disk cache -------------------------------------------------------------------------------------------
 

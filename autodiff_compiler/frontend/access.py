@@ -11,6 +11,7 @@ from ..errors import ArgumentError
 from ..ir.core import Value, type_of
 from ..ir.opset import DIM, GET, LEN, LIST_GET, NDIM, PRIMS, SHAPE_OF, infer_step, opaque
 from ..ir.opset import SIZE as SIZE_OF
+from ..ir.sites import GET_ITEM
 from ..ir.types import ANY
 from ..tree import class_lookup
 from .avals import (
@@ -104,7 +105,8 @@ class Access(Memory):
                 what = "before" if name == "__context__" else "where"
                 remedy = "name the exception in its handler, and keep what is asked for in a variable"
                 self.fail(f"{name}: what was raised {what} is not kept in compiled code", node, remedy)
-            return self.fresh(self.emit(node, opaque(getattr, "getattr"), av, name))
+            made = self.emit(node, opaque(getattr, "getattr"), av, name)
+            return self.fresh(made) if self.plan.watch is None else self.given(made, [], True)
         if kind is Ref or kind is Value or is_number(av):
             _require_attribute(self, av, name, node)
             found = self.array_attribute(av, name, node)
@@ -369,6 +371,8 @@ def _require_attribute(ctx: Access, av: Val, name: str, node: Node) -> None:
 
 
 def _plain_get(ctx: Access, base: Value, index: Val, node: Node) -> Val:
+    if base.type.kind == "object" and ctx.plan.watch is not None:
+        return ctx.given(ctx.emit(node, GET_ITEM, base, ctx.operand(index, node)), [], True)
     return ctx.linked(ctx.emit(node, GET, base, (("index", ctx.index_items(index, node)),)), [])
 
 

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AliasError, ArgumentError
+from ..errors import AliasError, ArgumentError, SourceUnavailableError
 from ..ir.core import Prim, Value, structural_key, type_of
-from ..ir.foreign import EFFECTS, is_inert, root_module
+from ..ir.foreign import EFFECTS, TABLES, is_inert, root_module
 from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import KNOWN, is_numpys, names_of, signature_of
+from ..ir.sites import CALL_OBJECT
 from ..lowered import lowering_of
 from ..operations.draws import drawn
 from .avals import (
@@ -53,10 +54,14 @@ from .plan import RecursionTooDeep, SelfCalls
 from .scopes import FunctionNode, Scope, scope_of
 from .source import source_of
 from .splitting import Continued
-from .state import PROTECTED
+from .state import LIVE, PROTECTED
 
 RECURSION_LIMIT = 60
 RECURSION_STEPS = 12
+
+
+# They are foreign, as they read files, and give arrays of their own.
+_MAKERS = (np.load, np.loadtxt, np.genfromtxt, np.fromfile)
 
 
 class Calls(Comprehensions):
@@ -82,11 +87,15 @@ class Calls(Comprehensions):
             return self.call(method, [fn, *args], kwargs, node)
         if kind is Maybe or kind is Conflict:
             return self.call(self.use(fn, "the function", node), args, kwargs, node)
-        made = self.held(fn.cell) if kind is Ref else fn
-        if type(made) is Value and made.op is not None and made.op.prim.fn is np.poly1d:
+        x = self.read(fn, node) if kind is Ref else fn
+        if type(x) is Value and x.op is not None and x.op.prim.fn is np.poly1d:
             remedy = "evaluate it with np.polyval(coefficients, x)"
             self.fail("a polynomial of np.poly1d that is called", node, remedy)
         what = ast.unparse(node.func) if isinstance(node, ast.Call) else "this"
+        if type(x) is Value and x.type.kind in ("any", "object") and x.type.dims is None:
+            if self.plan.watch is not None:
+                return self.call_foreign(CALL_OBJECT, [x], args, kwargs, None, describe(fn), node)
+            self.fail(f"`{what}` is called, and it is not known what it is", node, "call a function or a method")
         what = f"`{what}` is {describe(fn)}, which cannot be called"
         cls = self.class_of(fn, node)
         if isinstance(cls, type):
@@ -205,7 +214,7 @@ class Calls(Comprehensions):
                 [self.plain(a, node) for a in args],
                 {k: self.plain(a, node) for k, a in kwargs.items()},
             )
-            return self.linked(self.emit(node, opaque(obj, name), *operands, **keywords), everything, numpy=False)
+            return self.given(self.emit(node, opaque(obj, name), *operands, **keywords), everything)
         return self.call_foreign(opaque(obj, name), [], args, kwargs, obj, name, node)
 
     def call_draw(self, prim: Prim, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
@@ -229,9 +238,19 @@ class Calls(Comprehensions):
             self.state.poison(cell, self.loc_of(node))
             self.state.heap[cell] = Poison(self.loc_of(node), f"was passed to {name}, which may have changed it,")
         # The result is what the call gave, and a store into it may be one into an argument.
-        result = self.linked(value, [], numpy=False)
-        if type(result) in (Ref, ListRef):
-            self.share(result.cell, cells)
+        result = self.given(value, [], not any(obj is maker for maker in _MAKERS))
+        for cell in self.cells_in([result]):
+            self.share(cell, cells)
+        return result
+
+    def given(self, value: Val, sources: list[Any], live: bool = False) -> Any:
+        """The abstract value for what an unknown call gave; `live`: an array in it may be one that lives outside."""
+        result = self.linked(value, sources, numpy=False)
+        for cell in self.cells_in([result]):
+            if type(value) is Seq:
+                self.share(cell, self.cells_in(sources))
+            if live:
+                self.cells.mark(cell, LIVE)
         return result
 
     def own(self, x: Any, node: Node) -> Any:
@@ -244,7 +263,12 @@ class Calls(Comprehensions):
         obj: types.FunctionType = fn.obj
         if self.on_yield is None and obj.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             self.fail(f"{obj.__name__!r} is an async function", node, "write an ordinary function")
-        source = source_of(obj, self.builder.loc if self.frame is None else self.loc_of(node))
+        try:
+            source = source_of(obj, self.builder.loc if self.frame is None else self.loc_of(node))
+        except SourceUnavailableError:
+            if self.plan.watch is None or not self.stack or self.on_yield is not None:
+                raise
+            return self.call_unknown(obj, args, kwargs, node)  # what it gives is observed
         ours = is_definition(obj)
         if not ours:
             self.sources[f"{obj.__module__}.{obj.__qualname__}\n{source.text}"] = None
@@ -382,7 +406,8 @@ def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], n
     if type(obj) is types.MethodType and definition_of(obj.__func__) is not None:  # of an object of a library
         owner = Obj(obj.__self__, (*ctx.object_path(fn), ("attr", "__self__")))
         return ctx.call(Obj(obj.__func__, None), [owner, *args], kwargs, node)
-    if isinstance(obj, types.FunctionType) and root_module(obj) in EFFECTS:
+    observed = ctx.plan.watch is not None and root_module(obj) in TABLES
+    if observed or (isinstance(obj, types.FunctionType) and root_module(obj) in EFFECTS):
         return ctx.call_unknown(obj, args, kwargs, node)
     if isinstance(obj, types.FunctionType) and obj.__code__ is _DISPATCHING:
         return ctx.call(_dispatched(ctx, fn, args, node), args, kwargs, node)

@@ -59,11 +59,12 @@ from .inputs import Inputs, path_name
 from .journal import AFTER_TRY, Journal, may_raise
 from .layout import order_like
 from .normal_form import Normalizer
+from .observe import observed
 from .parts import Parts
 from .plan import Plan, original
 from .scopes import FunctionNode, Scope
 from .source import is_of_python
-from .state import BranchJoiner, Cells, State, emit_if
+from .state import LIVE, BranchJoiner, Cells, State, emit_if
 from .structures import LEAF, holds_lists
 
 T = TypeVar("T")
@@ -229,7 +230,8 @@ class Core(Parts):
         if self.caching and prim.effects and prim is not RAISE:
             self.impure(self.caching[-1])
         try:
-            return self.builder.emit(prim, *args, **kwargs)
+            made = self.builder.emit(prim, *args, **kwargs)
+            return observed(self, made, prim, node) if self.plan.watch is not None and type(made) is Value else made
         except AutodiffError:
             raise
         except (TypeError, ValueError, IndexError, AttributeError, AssertionError) as error:
@@ -368,6 +370,9 @@ class Core(Parts):
         value = self.operand(self.as_array(value, node), node)
         if ref.cell in self.cells.read_only:
             self.raises(ValueError, "assignment destination is read-only", node)
+        if LIVE in self.cells.origins.get(ref.cell, ()):
+            what = "unprovable alias: this array was given by an unknown call, and may be one that lives outside"
+            self.fail(what, node, "copy it with .copy() before the store", AliasError)
         base = self.checked(ref.cell, node)
         if type(base) is Value and base.type.kind not in ("array",) and ref.cell not in self.cells.numpy:
             what = "unprovable alias: whether this is an array is not known, nor what a store into it changes"

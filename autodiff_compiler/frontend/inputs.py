@@ -19,6 +19,7 @@ import numpy as np
 
 from ..errors import AliasError, UnsupportedError
 from ..ir.core import Loc, Region, Value, structural_key
+from ..ir.foreign import TABLES, root_module
 from ..ir.types import OBJECT, Ty, array, generic, type_of_constant
 from ..lowered import BAKED_MODULES, OBJECT_KEY, Guard, Input, Path, held, key_of, lowering_of
 from ..records import record
@@ -202,6 +203,9 @@ class Inputs:
         if isinstance(obj, enum.Enum):
             self.guard(path, "is", obj)
             return Obj(obj, path)
+        if self.plan.watch is not None and root_module(kind) in TABLES:
+            self.guard(path, "type", kind)
+            return self.region.params[self.object_at(obj, path, name)]
         if obj is None or kind in (bool, str, bytes, np.str_, np.bytes_) or obj is Ellipsis:
             self.guard(path, "eq", obj)
             return obj

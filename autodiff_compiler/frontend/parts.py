@@ -57,6 +57,7 @@ class Parts:
     in_order: Callable[..., Seq]
     impure: Callable[..., NoReturn]
     is_inert: Callable[..., bool]
+    given: Callable[..., Any]
     is_own_attribute: Callable[..., bool]
     item_of: Callable[..., Val]
     iter_length: Callable[..., Val]

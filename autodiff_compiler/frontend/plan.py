@@ -99,6 +99,7 @@ class Plan:
     impure:     cached functions of which only the live one knows the value
     self_calls: how calls of a function by itself are lowered
     nested:     functions (syntax trees) that are called while they run; recursive: those of them that are not inlined
+    watch:      what is known of values of which only a run tells the type, see `observe`
     demanding:  False while something is lowered only to see what it would do
     reasons:    for which the attempts so far were found wanting
     """
@@ -111,6 +112,7 @@ class Plan:
     self_calls: SelfCalls = SelfCalls.INLINED
     nested: set[Any] = field(default_factory=set)
     recursive: set[Any] = field(default_factory=set)
+    watch: Any = None
     demanding: bool = True
     reasons: list[Reason] = field(default_factory=list)
 

@@ -121,7 +121,7 @@ class Cells:
         return {c in self.ordered for c in self.family(cell)}
 
     def mark(self, cell: int, kind: int) -> None:
-        """It may be `FOLDED` or `PROTECTED`, and so may be what shares its memory."""
+        """It may be `FOLDED`, `PROTECTED` or `LIVE`, and so may be what shares its memory."""
         self.origins[cell] = self.origins_of([cell]) | {kind}
 
     def origins_of(self, cells: Iterable[int]) -> frozenset[int]:
@@ -155,7 +155,7 @@ def shared(links: dict[int, frozenset[int]], stands: dict[int, list[T]]) -> list
 
 
 # Among origins: an array of which several elements are one in memory, and one that NumPy protects from stores.
-FOLDED, PROTECTED = -1, -2
+FOLDED, PROTECTED, LIVE = -1, -2, -3
 # With what a block is left: set on each path that leaves it so, and read on no other.
 LEFT_WITH = ("$ret", "$raised")
 

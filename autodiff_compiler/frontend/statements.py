@@ -13,8 +13,10 @@ import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from ..errors import AutodiffError
 from ..ir.core import CALL, Value
 from ..ir.opset import ASSERT, EQ, RAISE, exception
+from ..ir.sites import STOP
 from ..lowered import Path
 from .assignments import Assignments
 from .avals import Obj
@@ -54,6 +56,12 @@ class Statements(Assignments):
                     code = lower(self, stmt) if lower is not None else _unsupported(self, stmt)
             except Unreachable:
                 return _dead_end(self, stmt)
+            except AutodiffError:
+                if self.plan.watch is None or not self.plan.watch.observing:
+                    raise
+                self.emit(stmt, STOP)  # what comes before can be run, and tells more
+                self.emit(stmt, RAISE, self.emit(stmt, exception(RuntimeError)))
+                return DEAD
             rest = stmts[k:]
             if isinstance(stmt, ast.If):
                 code, done = _lower_if(self, stmt, code, rest, tail)

@@ -40,6 +40,8 @@ _KEEPERS = frozenset(
         "setbufsize", "methodcaller", "call",
     }
 )  # fmt: skip
+# Libraries of tables. They are Python, and far too much to be compiled: what they give is observed.
+TABLES = frozenset({"pandas", "xarray", "polars"})
 
 
 def module_of(obj: Any) -> str:
@@ -111,6 +113,7 @@ __all__ = [
     "EFFECTS",
     "GENERATOR",
     "RANDOM_STATE",
+    "TABLES",
     "immutable_classes",
     "is_inert",
     "is_opaque_function",

@@ -61,10 +61,24 @@ def ndim(x: Any) -> int:
     known = type_of(x).ndim if type(x) is Value else None
     if known is None:
         raise unsupported(
-            "the derivative rule needs the number of axes of an operand, which is not known before the program runs",
+            "the derivative rule needs the number of axes of an operand, which is not known before the program runs"
+            + _unknown_since(x),
             "make it known, e.g. by a reshape to a tuple of lengths",
         )
     return known
+
+
+def _unknown_since(value: Any) -> str:
+    """Where the number of axes of a value became unknown."""
+    seen: set[Value] = set()
+    while type(value) is Value and value.op is not None and value not in seen:
+        seen.add(value)
+        op = value.op
+        value = next((v for v in op.operands() if v.type.dims is None and v.type.kind in ("any", "array")), None)
+        if value is None or op.regions:
+            what = ": paths that differ in it meet" if op.regions else f": it comes from {op.prim.name}"
+            return what if op.loc is None else f"{what} in line {op.loc.line}"
+    return ""
 
 
 def is_scalar(*args: Any) -> bool:

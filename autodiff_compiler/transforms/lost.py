@@ -34,13 +34,15 @@ def missing_rule(op: Op, name: str) -> Exception:
             op.loc,
             "update SciPy (that takes Python 3.11 or newer), or register a rule with autodiff_compiler.vjp_rule",
         )
-    return RuleLookupError(
+    error = RuleLookupError(
         f"no derivative rule for {op.prim.name} with respect to its argument {name!r}, "
         "which depends on a differentiated input",
         op.loc,
         "register one with autodiff_compiler.vjp_rule (docs/rules.md), "
         "or keep the value out of the differentiated path",
     )
+    error.certain = True
+    return error
 
 
 def container_given(op: Op, name: str) -> Exception:
