@@ -241,6 +241,11 @@ def copy(a: Any) -> Any:
     return list(a) if isinstance(a, list) else a.copy() if isinstance(a, (np.ndarray, np.generic)) else a
 
 
+def own(a: Any) -> Any:
+    """A copy that shares no array with `a`, also where `a` is a list."""
+    return [own(x) for x in a] if isinstance(a, list) else copy(a)
+
+
 def constant(a: Any) -> Any:
     """A copy of an array, or a number, through which no derivative flows."""
     return a.copy() if isinstance(a, np.ndarray) else a

@@ -432,11 +432,11 @@ def _infer_cast(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty
 # `g` in the dtype given (an np.dtype constant or a value); real parts where a complex number meets a real dtype.
 CAST = define("cast", runtime.cast, "g, dtype", infer=_infer_cast, total=always, alias="view", differentiable=(0,))
 
-# The same content in a buffer of its own; made by the in-place pass only.
+# The same content in a buffer of its own; OWN copies the arrays of a list, too. Made by passes only.
 COPY = define("copy", runtime.copy, "a", infer=_infer_same_as_first, total=always, unique=True)
+OWN = define("own", runtime.own, "a", infer=_infer_same_as_first, total=always, unique=True)
 # `ad.stop_gradient` of an array or a number.
 CONSTANT = define("constant", runtime.constant, "a", infer=_infer_same_as_first, total=always, unique=True)
-# ``full_like(x, g)``: `g` broadcast to x's shape in a buffer of its own.
 FULL_LIKE = define(
     "full_like", runtime.full_like, "x, g", infer=lambda b, a, k: _infer_spread(b, (a[1], a[0]), k),
     total=always, unique=True, shape_only=(0,),

@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, leaves, type_of
-from ..ir.opset import COPY, FINISH, STORES
+from ..ir.opset import COPY, FINISH, OWN, STORES
 from ..ir.rewrite import collect_uses, content_operands, replace_values
 from ..ir.types import OBJECT, same_dtype
 
@@ -104,7 +104,7 @@ def own_what_is_read(fn: Function, results: int) -> None:
     for k in range(results):
         out = exits[k]
         if type(out) is Value and not out.type.is_scalar and out.type.kind != "object":
-            copy = Op(COPY, (out,))
+            copy = Op(OWN if out.type.kind == "list" else COPY, (out,))
             copy.results = [Value(out.type, out.hint, copy)]
             copy.parent = body
             if _shared_with(out, read):

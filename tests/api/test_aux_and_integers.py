@@ -173,6 +173,22 @@ def test_writing_into_a_result_that_is_an_argument_does_not_reach_the_pullback(h
     np.testing.assert_array_equal(x, X)
 
 
+def test_writing_into_a_list_of_results_does_not_reach_the_pullback():
+    def f(x):
+        seen = []
+        for _ in range(3):
+            x = np.sin(x)
+            seen.append(x)
+        return np.sum(x), seen
+
+    _, pullback, seen = ad.vjp(f, X, has_aux=True)
+    want = pullback(1.0)[0]
+    for item in seen:
+        item[...] = 99.0
+    np.testing.assert_array_equal(pullback(1.0)[0], want)
+    np.testing.assert_allclose(want, differences(value_of(f), X), rtol=1e-6)
+
+
 # --- integers ---------------------------------------------------------------------------------------------------------
 
 
