@@ -16,7 +16,7 @@ from typing import Any
 
 from ..ir.core import Value
 from ..ir.opset import EQ
-from .avals import Closure, Instance, Seq, StreamOf, is_iterator
+from .avals import Closure, IndexedOf, Instance, RangeOf, Ref, Seq, StreamOf, is_iterator
 from .calls import body_of
 from .core import Frame, Unreachable
 from .exits import BREAK, CONTINUE, DEAD, NORMAL, RAISED, RETURN
@@ -203,10 +203,22 @@ class Generators(Pulls):
 
             return computed(test, at)
 
+        # What comes before the generator gives its item before the generator goes on, which may change it.
+        early = {j: f"{key}.{j}" for j, x in enumerate(parts[:place]) if not self.stays(x, at)}
+
+        def read_early() -> int:
+            names = self.state.envs[env]
+            for j, name in early.items():
+                names[name] = self.item_of(parts[j], names[key], at)
+            return NORMAL
+
         def trip(item: Any) -> list[Any]:
             def begin() -> int:
-                k = self.state.envs[env][key]
-                row = [item if x is generator else self.item_of(x, k, at) for x in parts]
+                names = self.state.envs[env]
+                row = [
+                    item if x is generator else names[early[j]] if j in early else self.item_of(x, names[key], at)
+                    for j, x in enumerate(parts)
+                ]
                 head(self.combined(source, row, at))
                 return NORMAL
 
@@ -218,10 +230,15 @@ class Generators(Pulls):
                 return NORMAL
 
             leave = ast.copy_location(ast.Break(), at)
-            following = [run(step, stmt), run(count, at), choice(more(parts[:place]), [], [leave], at)]
+            following = [
+                run(step, stmt),
+                run(count, at),
+                choice(more(parts[:place]), [run(read_early, at)], [leave], at),
+            ]
             return [choice(more(parts[place + 1 :]), following, [leave], at)]
 
         def loop() -> Any:
+            read_early()
             each = lambda item: self.lower_block(trip(item), True)
             return self.map_code(self.run_body(generator, each, stmt, at, True), {BREAK: NORMAL}, stmt)
 
@@ -230,6 +247,12 @@ class Generators(Pulls):
             if x is not generator:
                 self.require_length(x, began, stmt)
         return code
+
+    def stays(self, av: Any, node: Any) -> bool:
+        """The item with a number is the same one whenever it is read: a number of a range, or a view."""
+        if type(av) is IndexedOf:
+            return bool(av.kind == "count")
+        return type(av) is RangeOf or (type(av) is Ref and (self.read(av, node).type.ndim or 0) > 1)
 
     def push_body(self, it: Instance, one: Callable[[Any], None], node: Node) -> None:
         """Run `one` for each item that a generator gives."""

@@ -697,6 +697,354 @@ for k in range(3):
     for v in g1(s):
         s = s + 0.1 * v
     r = r + s""",
+    "split in body": """
+c = np.zeros(5)
+def g1():
+    for v in (x, 2 * x, 3 * x):
+        yield v
+        c[1] = c[1] + 1.0
+for v in g1():
+    b = a if v > 2 else c
+    b[0] = b[0] * 2 + v
+r = a.sum() + 2 * c.sum()""",
+    "split in gen": """
+c = np.zeros(5)
+def g1():
+    for v in (x, 2 * x, 3 * x):
+        b = a if v > 2 else c
+        b[0] = b[0] * 2 + v
+        yield b
+for b in g1():
+    b[1] = b[1] + x
+r = a.sum() + 2 * c.sum()""",
+    "dict key": """
+d2 = {}
+def g1():
+    for k in range(3):
+        yield k, k * x
+for k, v in g1():
+    d2[k] = v
+r = d2[1] + d2[2]""",
+    "list of lists": """
+def g1():
+    row = []
+    for v in a:
+        row.append(v)
+        if len(row) == 2:
+            yield row
+            row = []
+    if row:
+        yield row
+for q in g1():
+    r = r * 2 + q[0] * len(q)""",
+    "batches": """
+def batches(z, n):
+    for i in range(0, len(z), n):
+        yield z[i:i + n]
+for k, b in enumerate(batches(a, 2)):
+    r = r + np.sum(b ** 2) * (k + 1)""",
+    "window": """
+def pairs(it):
+    it = iter(it)
+    prev = next(it)
+    for v in it:
+        yield prev, v
+        prev = v
+for u, v in pairs(a):
+    r = r + u * v""",
+    "window list": """
+def pairs(it):
+    it = iter(it)
+    prev = next(it)
+    for v in it:
+        yield prev, v
+        prev = v
+for u, v in pairs(l):
+    r = r + u * v * e(1)""",
+    "while newton": """
+def newton(v):
+    while True:
+        v = 0.5 * (v + 2 * x / v)
+        yield v
+last = 10.0
+for v in newton(x):
+    if abs(v - last) < 1e-10:
+        break
+    last = v
+r = v""",
+    "gen in gen class": """
+o.w = []
+def g1():
+    for k in range(3):
+        o.w.append(k * x)
+        yield o.w
+for w in g1():
+    w.append(x)
+    r = r + len(w) * w[-2]
+r = r + sum(o.w)""",
+    "closure over loop var": """
+fs = []
+def g1():
+    for k in range(3):
+        yield lambda: k * x
+for q in g1():
+    fs.append(q)
+r = fs[0]() + 10 * fs[1]()""",
+    "rebinds arg": """
+def g1(z):
+    for k in range(3):
+        z = z * 2
+        yield z
+z = x
+for v in g1(z):
+    z = z + v
+r = z""",
+    "array aug": """
+def g1(z):
+    for k in range(3):
+        z *= 2
+        yield z
+for v in g1(a):
+    r = r + v[k if (k := 1) else 0]
+r = r + a.sum()""",
+    "break in try in body": """
+def g1():
+    for v in a:
+        e(1)
+        yield v
+for v in g1():
+    try:
+        if v > 3:
+            break
+        r = r + l[int(v)]
+    except IndexError:
+        r = r + 100 * x
+    finally:
+        e(2)""",
+    "continue finally": """
+def g1():
+    for v in a:
+        try:
+            if v > 3: continue
+            yield v
+        finally:
+            e(3)
+for v in g1():
+    r = r + v
+    e(4)""",
+    "return value unused": """
+def g1():
+    yield x
+    return 5 * x
+for v in g1(): r = r + v""",
+    "any gen": """
+def g1():
+    for v in a:
+        e(1)
+        yield v > 3
+r = x if any(g1()) else 2 * x""",
+    "all gen": """
+def g1():
+    for v in (1, 0, 1):
+        e(v)
+        yield v
+r = x if all(g1()) else 2 * x""",
+    "map gen": """
+def g1():
+    for v in a:
+        e(1)
+        yield v
+for w in map(lambda v: v * e(2), g1()):
+    r = r + w
+    if r > 20: break""",
+    "filter gen": """
+def g1():
+    for v in a:
+        e(1)
+        yield v
+for w in filter(lambda v: e(2) and v > 3, g1()):
+    r = r + w * e(3)""",
+    "chain gen": """
+def g1():
+    for v in a:
+        yield v
+for w in itertools.chain(g1(), [x], g1()):
+    r = r + w""",
+    "zip two": """
+def g1():
+    for v in a:
+        yield v
+for u, w in zip(g1(), g1()):
+    r = r + w * u""",
+    "zip same": """
+def g1():
+    for v in (x, 2 * x, 3 * x, 4 * x):
+        e(1)
+        yield v
+it = g1()
+for u, w in zip(it, it):
+    r = r + w * u * e(2)""",
+    "zip array changes": """
+def g1():
+    for v in (x, 2 * x, 3 * x):
+        a[1] = a[1] + v
+        yield v
+for u, w in zip(a, g1()):
+    r = r + u * w
+    a[2] = a[2] * 2""",
+    "accumulate": """
+def g1():
+    for v in a:
+        yield v
+r = sum(itertools.accumulate(g1()))""",
+    "starred assign": """
+def g1():
+    for v in (x, 2 * x, 3 * x):
+        e(1)
+        yield v
+p, *q = g1()
+r = p * len(q) + q[1]""",
+    "dictcomp": """
+def g1():
+    for k in range(3):
+        e(k)
+        yield k
+q = {k: k * x for k in g1()}
+r = q[2]""",
+    "set": """
+def g1():
+    for k in range(3):
+        yield k
+r = len(set(g1())) * x""",
+    "extend": """
+def g1():
+    for v in a:
+        yield v
+        l.append(7 * x)
+l.extend(g1())
+r = sum(v * k for k, v in enumerate(l))""",
+    "np sum": """
+def g1():
+    for v in a:
+        yield v
+r = np.sum(np.fromiter(g1(), float))""",
+    "min max": """
+def g1():
+    for v in a:
+        yield (v - 3) ** 2
+r = min(g1()) + max(g1())""",
+    "reduce": """
+def g1():
+    for v in a:
+        yield v
+r = functools.reduce(lambda p, q: p * q, g1())""",
+    "nested fn nonlocal in body": """
+def g1():
+    for v in a:
+        yield v
+def h2():
+    t = 0.0
+    def add(v):
+        nonlocal t
+        t = t + v
+    for v in g1():
+        add(v * v)
+    return t
+r = h2()""",
+    "truth": """
+def g1():
+    yield x
+q = g1()
+r = x if q else 2 * x""",
+    "is same iter": """
+def g1():
+    yield x
+q = g1()
+r = x if iter(q) is q else 2 * x""",
+    "held in list": """
+def g1(k):
+    for v in a: yield v * k
+gens = [g1(1.0), g1(2.0)]
+for q in gens:
+    for v in q:
+        r = r + v""",
+    "held in attr": """
+def g1(k):
+    for v in (1.0, 2.0, 3.0): yield v * k * x
+o.it = g1(2.0)
+r = next(o.it)
+r = r + 3 * next(o.it)""",
+    "returned": """
+def g1(k):
+    for v in a: yield v * k
+def mk(k):
+    e(1)
+    return g1(k)
+for v in mk(3.0): r = r + v""",
+    "passed on": """
+def g1(k):
+    for v in a: yield v * k
+def use(it):
+    t = 0.0
+    for v in it:
+        t = t + v
+        if t > 10: return t
+    return -t
+r = use(g1(3.0))""",
+    "nested grad": """
+import autodiff_compiler as ad
+def f2(z):
+    def g1():
+        for k in range(4): yield z ** k
+    return sum(g1())
+r = ad.grad(f2)(x)""",
+    "async-like pipeline": """
+def src():
+    for v in a: yield v
+def dbl(s):
+    for v in s: yield 2 * v
+def lim(s, n):
+    k = 0
+    for v in s:
+        if k >= n: return
+        k += 1
+        yield v
+r = sum(lim(dbl(src()), 3))""",
+    "lim effects": """
+def src():
+    for v in a:
+        e(1)
+        yield v
+def lim(s, n):
+    k = 0
+    for v in s:
+        if k >= n: return
+        k += 1
+        yield v
+for v in lim(src(), 3): r = r + v * e(2)""",
+    "mut while iterating list": """
+def g1():
+    for v in l:
+        yield v
+for v in g1():
+    if len(l) < 6: l.append(v * 2)
+    r = r + v""",
+    "global-ish state": """
+def counter():
+    n = 0
+    while True:
+        n += 1
+        yield n
+c = counter()
+for v in l:
+    r = r + v * next(c)""",
+    "swap": """
+def g1():
+    u, v = x, 2 * x
+    for k in range(4):
+        u, v = v, u * v
+        yield u
+for w in g1(): r = r + w""",
 }
 
 REFUSED = {
@@ -812,4 +1160,84 @@ def g1():
 it = g1()
 it.close()
 for v in it: r = r + v""",
+    "split after partly": """
+c = np.zeros(5)
+def g1():
+    for v in (x, 2 * x, 3 * x):
+        yield v
+for v in g1():
+    if v > 2:
+        b = a
+        break
+else:
+    b = c
+b[0] = 7 * x
+r = a.sum() + 2 * c.sum()""",
+    "dict key dyn": """
+d2 = {}
+def g1(n):
+    for k in range(n):
+        yield k, k * x
+for k, v in g1(len(a) - 2):
+    d2[k] = v
+r = d2[1] + d2[2]""",
+    "fib": """
+def fib():
+    u, v = x, 1.0
+    while True:
+        yield u
+        u, v = v, u + v
+for v in itertools.takewhile(lambda v: v < 20, fib()):
+    r = r + v""",
+    "chain effects": """
+def g1():
+    for v in a:
+        e(1)
+        yield v
+for w in itertools.chain(g1(), [x]):
+    r = r + w * e(2)""",
+    "zip list changes": """
+def g1():
+    for v in a:
+        yield v
+for u, w in zip(l, g1()):
+    l.append(w)
+    r = r + u
+    if r > 20: break""",
+    "isinstance": """
+import types
+def g1():
+    yield x
+q = g1()
+r = x if isinstance(q, types.GeneratorType) else 2 * x""",
+    "recursion perms": """
+def perms(items):
+    if len(items) <= 1:
+        yield items
+    else:
+        for k in range(len(items)):
+            for p in perms(items[:k] + items[k + 1:]):
+                yield [items[k]] + p
+for p in perms([x, 2 * x, 3.0]):
+    r = r + p[0] * p[1] - p[2] ** 2""",
+    "recursion dyn": """
+def down(v):
+    if v > 0.1:
+        yield v
+        yield from down(v * 0.5)
+for v in down(x): r = r + v""",
+    "lim next after": """
+def src():
+    for v in (1.0, 2.0, 3.0, 4.0, 5.0):
+        e(1)
+        yield v
+def lim(s, n):
+    k = 0
+    for v in s:
+        if k >= n: return
+        k += 1
+        yield v
+it = src()
+for v in lim(it, 2): r = r + v * e(2)
+r = r + next(it) * x""",
 }

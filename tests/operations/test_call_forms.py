@@ -112,7 +112,17 @@ def norms(x, order=1, axis=(0, 1)):
     return np.linalg.norm(M * x, order, axis) + np.linalg.norm(x, order)
 
 
+def made_by_its_class(x):
+    a = np.ndarray((2, 4), dtype=x.dtype)
+    b = np.ndarray(4)
+    for k in range(4):
+        a[:, k] = x[k] * x[:2]
+        b[k] = a[0, k] + x[3 - k]
+    return np.sum(a * b)
+
+
 FUNCTIONS = [
+    made_by_its_class,
     vectorized_inside, vectorized_outside, first_value_is_an_int, called_once_more_for_the_dtype, stacked, joined,
     distinct_values, distinct_and_more, weighted_histogram, nested_lists, items, axes_by_number, real_if_close,
     eigenvalues, turning, norms,

@@ -31,6 +31,23 @@ def _joined(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
     return ctx.call_prim(PRIMS[fn], list(args), kwargs, node)
 
 
+@lowers(np.ndarray)
+def _ndarray(
+    ctx: Ctx,
+    shape: Val,
+    dtype: Val = float,
+    buffer: Val = None,
+    offset: Val = 0,
+    strides: Val = None,
+    order: Val = None,
+) -> Val:
+    """An array of which nothing is set yet."""
+    if any(x is not None for x in (buffer, strides, order)) or not (is_static_int(offset) and offset == 0):
+        ctx.fail("np.ndarray with buffer, offset, strides or order", ctx.node, "use np.empty, or np.frombuffer")
+    kind = Obj(float) if dtype is float else dtype
+    return ctx.call(Obj(np.empty), [shape], {"dtype": kind}, ctx.node)
+
+
 _LABELS = string.ascii_uppercase + string.ascii_lowercase
 
 
