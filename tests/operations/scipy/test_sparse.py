@@ -291,6 +291,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "max": (lambda x: sp.csr_matrix((x, (R, R))).max(), "this attribute"),
     "data of a sum": (lambda x: np.sum((A + A * x[0]).data), "the stored entries"),
     "store": (lambda x: sp.csr_matrix((x, (R, R))).__setitem__((0, 0), x[0]) or x[0], "a store"),
+    "comparison": (lambda x: np.sum((A * x[0] > 0) @ x), "a comparison"),
+    "another comparison": (lambda x: np.sum((A * x[0] != A) @ x), "a comparison"),
     "np.sum": (lambda x: np.sum(sp.csr_matrix((x, (R, R)))), "cannot be used"),
     "preconditioner": (lambda x: np.sum(sla.cg(A, x, M=A)[0]), "preconditioner"),
     "generalised": (lambda x: sla.eigsh(S * x[0], k=1, M=S)[0][0], "with M"),

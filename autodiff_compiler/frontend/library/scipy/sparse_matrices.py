@@ -340,12 +340,6 @@ class Sparse:
             made.form, made.entries, made.i, made.j, made.shape, self.format, self.is_array, False, made.single
         )
 
-    def getrow(self, i: Any) -> Any:
-        return self[i, :]
-
-    def getcol(self, j: Any) -> Any:
-        return self[:, j]
-
     # --- by elements ----------------------------------------------------------------------------------------------
 
     def multiply(self, other: Any) -> Any:
@@ -446,20 +440,7 @@ class Sparse:
     def __eq__(self, other: Any) -> Any:
         refuse("a comparison of sparse matrices", "compare what toarray() gives")
 
-    def __ne__(self, other: Any) -> Any:
-        refuse("a comparison of sparse matrices", "compare what toarray() gives")
-
-    def __lt__(self, other: Any) -> Any:
-        refuse("a comparison of sparse matrices", "compare what toarray() gives")
-
-    def __le__(self, other: Any) -> Any:
-        refuse("a comparison of sparse matrices", "compare what toarray() gives")
-
-    def __gt__(self, other: Any) -> Any:
-        refuse("a comparison of sparse matrices", "compare what toarray() gives")
-
-    def __ge__(self, other: Any) -> Any:
-        refuse("a comparison of sparse matrices", "compare what toarray() gives")
+    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
 
     def __getattr__(self, name: Any) -> Any:
         refuse("this attribute of a sparse matrix", "use its entries, or toarray()")
@@ -552,7 +533,7 @@ def matrix_product(a: Any, b: Any) -> Any:
 
 _METHODS = (
     "copy", "tocsr", "tocsc", "tocoo", "asformat", "astype", "toarray", "todense", "transpose", "conjugate", "conj",
-    "dot", "power", "multiply", "sum", "mean", "trace", "diagonal", "getrow", "getcol", "__matmul__", "__rmatmul__",
+    "dot", "power", "multiply", "sum", "mean", "trace", "diagonal", "__matmul__", "__rmatmul__",
     "__mul__", "__rmul__", "__truediv__", "__neg__", "__add__", "__radd__", "__sub__", "__rsub__", "__pow__",
     "__getitem__", "__abs__", "sqrt", "sin", "tanh", "expm1", "log1p",
 )  # fmt: skip
