@@ -101,7 +101,7 @@ class _Lifting:
         spec = tree.args
         first = [a.arg for a in (*spec.posonlyargs, *spec.args)]
         if spec.kwonlyargs or spec.kwarg is not None:
-            self.fail("a function with keyword-only arguments")
+            self.refuse("a function with keyword-only arguments")
         # Of arguments with defaults, the solver gives only those that it has to.
         head: list[ast.stmt] = []
         for name, default in zip(first[len(first) - len(fun.defaults) :], fun.defaults):
@@ -113,7 +113,7 @@ class _Lifting:
         tree.body = [*self.prologue, *head, *tree.body]
         return Callback(_function(tree, fun, self.cells)), self.values
 
-    def fail(self, what: str, remedy: str = "pass a function that only computes its result") -> Any:
+    def refuse(self, what: str, remedy: str = "pass a function that only computes its result") -> Any:
         self.ctx.fail(f"a solver gets {what} to call", self.node, remedy)
 
     def definition(self, fun: Closure, name: str) -> ast.FunctionDef:
@@ -121,9 +121,9 @@ class _Lifting:
         tree = copy.deepcopy(fun.node)
         for n in ast.walk(tree):
             if isinstance(n, (ast.Global, ast.Nonlocal)):
-                self.fail("a function that rebinds variables of others")
+                self.refuse("a function that rebinds variables of others")
             if isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)):
-                self.fail("a generator")
+                self.refuse("a generator")
             if isinstance(n, (ast.Subscript, ast.Attribute)) and not isinstance(n.ctx, ast.Load):
                 self.note_changed(n)
             if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in _CHANGING:
@@ -150,7 +150,7 @@ class _Lifting:
         call = ast.Call(ast.Name(f"{name}_lifted", ast.Load()), [*names, *given], [])
         spec = copy.deepcopy(fun.node.args)
         if spec.kwonlyargs or spec.kwarg is not None or spec.vararg is not None:
-            self.fail(f"a function that calls {name!r}, which takes any number of arguments or keywords,")
+            self.refuse(f"a function that calls {name!r}, which takes any number of arguments or keywords,")
         spec.defaults = [self.built(f"{name}_default_{k}", x) for k, x in enumerate(fun.defaults)]
         made = ast.Lambda(spec, call)
         return _assign(name, made, self.fun.node)
@@ -168,17 +168,17 @@ class _Lifting:
         if frame is None:
             return  # a global, or a cell of the outermost function, which the lifted one reads as well
         if self.taken.setdefault(name, frame.env) != frame.env:
-            self.fail(f"a function that reads two variables called {name!r}", "give one of them another name")
+            self.refuse(f"a function that reads two variables called {name!r}", "give one of them another name")
         elif name in self.params or name in self.cells or any(_binds(s, name) for s in self.prologue):
             return
         av = self.ctx.state.envs[frame.env].get(name, MISSING)
         if av is MISSING or type(av) is Maybe:
             if type(av) is Maybe:
-                self.fail(f"a function that reads {name!r}, which may not be bound,", "bind it on all paths")
+                self.refuse(f"a function that reads {name!r}, which may not be bound,", "bind it on all paths")
             return
         if type(av) is Closure:
             if av is self.fun:
-                self.fail("a function that calls itself", "write it as a loop")
+                self.refuse("a function that calls itself", "write it as a loop")
             self.prologue.append(self.bridge(av, name))
             return
         expression = self.built(name, av)
@@ -194,7 +194,7 @@ class _Lifting:
             return ast.Tuple(items, ast.Load())
         if type(av) is ListRef:
             if name in self.changed:
-                self.fail(f"a function that changes the list {name!r}", "return what it computes")
+                self.refuse(f"a function that changes the list {name!r}", "return what it computes")
             content = self.ctx.checked(av.cell, self.node, "list")
             if type(content).__name__ == "Items":
                 items = [self.built(f"{name}_{k}", x) for k, x in enumerate(content.items)]
@@ -208,7 +208,7 @@ class _Lifting:
             self.values.append(av)
         else:
             what = "an object" if type(av) in (Instance, Obj) else describe(av)
-            self.fail(f"a function that reads {what} ({name!r})", "put what it reads of it into local variables first")
+            self.refuse(f"a function that reads {what} ({name!r})", "put what it reads of it into local variables first")
         return ast.Name(name, ast.Load())
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from ..ir.core import Value
 from ..ir.opset import EQ
+from ..records import replaced
 from .avals import Closure, IndexedOf, Instance, RangeOf, Ref, Seq, StreamOf, is_iterator
 from .calls import body_of
 from .core import Frame, Unreachable
@@ -289,7 +289,7 @@ class Generators(Pulls):
         frame, caller = self.frames[source.env], self.frame
 
         def keep(stmts: list[Any]) -> None:
-            self.advance(it, replace(source, node=tuple(stmts)), 0, node)
+            self.advance(it, replaced(source, node=tuple(stmts)), 0, node)
 
         def ended() -> Any:
             self.advance(it, Seq(()), 0, node)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from ..analysis.taint import keeps
@@ -13,6 +12,7 @@ from ..ir.opset import ASSERT, POP, PUSH, RAISE
 from ..ir.rewrite import clone_function
 from ..ir.sites import OBSERVE, STOP
 from ..ir.types import OBJECT
+from ..records import replaced
 
 _ATOM = 12
 # They steer the program, or are no effects outside of it.
@@ -108,7 +108,7 @@ def _doing(prim: Prim, label: str) -> Prim:
         parts += [f"{k}={printer.show(v)}" for k, v in kwargs.items() if k != "log"]
         return f"{printer.show(kwargs['log'], _ATOM)}.{method}({', '.join(parts)})", _ATOM
 
-    return replace(prim, fn=do, template=template, effects=True, total=None, elementwise=False)
+    return replaced(prim, fn=do, template=template, effects=True, total=None, elementwise=False)
 
 
 def _taking(op: Op) -> Prim:
@@ -141,8 +141,8 @@ def _print_given(printer: Any, op: Op, args: tuple[Any, ...], kwargs: dict[str, 
     return f"{printer.show(args[0], _ATOM)}.given()", _ATOM
 
 
-_SEE = replace(OBSERVE, fn=lambda value, site, label, log: log.see(value, site, label), template=_print_see)
-_STOP = replace(STOP, fn=lambda log: log.stop(), template=_print_stop)
+_SEE = replaced(OBSERVE, fn=lambda value, site, label, log: log.see(value, site, label), template=_print_see)
+_STOP = replaced(STOP, fn=lambda log: log.stop(), template=_print_stop)
 _GIVEN = Prim(
     "given", lambda log: log.given(), infer=lambda b, args, kwargs: OBJECT, params=("log",), template=_print_given,
     unique=True, total=lambda b, args, kwargs: True,

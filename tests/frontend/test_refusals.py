@@ -1104,13 +1104,13 @@ refuse(
     "a function without a rule whose result is unpacked",
     """
 def f(x):
-    w, v = np.roots(x)
-    ^^^^^^^^^^^^^^^^^^
-    return np.sum(w)
+    w, v, u, t = np.poly(x)
+                 ^^^^^^^^^^
+    return w + u * t
 """,
     errors.AutodiffError,
-    "roots",
-    ".",
+    "no derivative rule for np.poly",
+    "vjp_rule",
 )
 refuse(
     "an array that is called",
