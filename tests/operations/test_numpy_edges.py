@@ -203,3 +203,13 @@ def test_calls(group: str) -> None:
                 except AssertionError as problem:
                     raise AssertionError(f"{call} of {argument!r}: {problem}") from None
     assert counts["right"] > 10, counts
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("q", [30, 0.5, 100.0, np.float64(30)])
+def test_percentiles_have_the_dtype_of_numpys(dtype: type, q: float) -> None:
+    x = np.array([3.0, 1.0, 2.0, 5.0], dtype)
+    for f in (lambda x: np.percentile(x, q), lambda x: np.quantile(x, q / 200)):
+        value, tangent = ad.jvp(f, (x,), (x,))
+        assert value.dtype == tangent.dtype == f(x).dtype
+        np.testing.assert_allclose(value, f(x), rtol=4 * np.finfo(dtype).eps)

@@ -104,6 +104,17 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = Fal
     return _kept(np.where(np.isnan(s[..., -1]), s[..., -1], middle)[()], a, axis, keepdims)
 
 
+def _as_narrow(q: Any, a: Any) -> Any:
+    """A number of Python's as probability: NumPy computes with it in the dtype of narrow floating samples."""
+    dtype = np.asarray(a).dtype
+    if isinstance(q, (int, float)) and not isinstance(q, np.floating):
+        if dtype == np.float32:
+            return np.float32(q)
+        if dtype == np.float16:
+            return np.float16(q)
+    return q
+
+
 @defines(np.quantile)
 def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, method: Any = "linear",
@@ -115,6 +126,7 @@ def quantile(
         refuse("a quantile with out= or overwrite_input=", "call it without")
     if np.ndim(q) > 1:
         refuse("a quantile of several axes of probabilities", "pass them as a vector and reshape the result")
+    q = _as_narrow(q, a)
     s = np.sort(_last(a, axis), axis=-1)
     return _kept(_at_fraction(s, q, s.shape[-1] - 1), a, axis, keepdims)
 
@@ -143,9 +155,8 @@ def percentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, method: Any = "linear",
     keepdims: Any = False,
 ) -> Any:  # fmt: skip
-    return quantile(
-        a, np.asarray(q) / 100 if isinstance(q, list) else q / 100, axis, out, overwrite_input, method, keepdims
-    )
+    q = np.asarray(q) if isinstance(q, list) else _as_narrow(q, a)
+    return quantile(a, q / 100, axis, out, overwrite_input, method, keepdims)
 
 
 def is_empty(a: Any) -> Any:
