@@ -14,7 +14,7 @@ from ..errors import ArgumentError, AutodiffError, SourceUnavailableError, Unsup
 from ..ir import budget
 from ..lowered import Fact, Lowered, fetch, location_of
 from .specialize import MISS, Dispatcher, Entry, collector_paused, fits, for_calls, split_arguments
-from .stages import Log, Refit, Stages, Stopped, begun, covers, is_foreign, stages_of
+from .two_stages import Log, Refit, Stages, Stopped, begun, covers, is_foreign, stages_of
 
 MOST_RUNS = 100  # to observe the values of one call
 _REMEDY = "make the value outside of the function, and pass it"

@@ -30,7 +30,7 @@ from ..lowered import Guard, Lowered, bind_arguments, held, key_of, location_of
 from ..tracebacks import DISPATCH
 from ..tree import class_lookup, flatten
 from .locks import Lock
-from .stages import LOG, Log, Refit
+from .two_stages import LOG, Log, Refit
 
 MAX_ENTRIES = 128
 MAX_SHAPES = 4096

@@ -24,8 +24,8 @@ from .carried import carried, is_by_value, restored
 from .display import Pair, Source, card, text_of
 from .observing import observed_entry
 from .specialize import MISS, Dispatcher, Entry
-from .stages import Log
 from .trees import tree_of
+from .two_stages import Log
 
 if TYPE_CHECKING:
     from .arguments import Wanted

@@ -208,7 +208,8 @@ class _Lifting:
             self.values.append(av)
         else:
             what = "an object" if type(av) in (Instance, Obj) else describe(av)
-            self.refuse(f"a function that reads {what} ({name!r})", "put what it reads of it into local variables first")
+            remedy = "put what it reads of it into local variables first"
+            self.refuse(f"a function that reads {what} ({name!r})", remedy)
         return ast.Name(name, ast.Load())
 
 

@@ -25,7 +25,7 @@ _NAMES = {
         values w weights where x x1 x2 y z""",
     ARRAYS: "arrays arys choicelist condlist tup varargs",
     PLAIN: """
-        N UPLO args axes axis axisa axisb axisc base bias cache casting check_bounds copy count cov ddof deg device
+        N UPLO args axes axis axisa axisb axisc base bias cache casting check_bounds copy count cov d ddof deg device
         dimensions doc dst dtype edge_order endpoint equal_nan excluded f full func1d funclist function i
         include_initial increasing
         ind indexing indices indices_or_sections item iter k keepdims key kth kw kwargs like method mode n

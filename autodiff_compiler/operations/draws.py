@@ -6,7 +6,6 @@ them are numbers.
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import Builder, Op, Prim, type_of
+from ..ir.foreign import GENERATOR, RANDOM_STATE
 from ..ir.infer import broadcast_dims
 from ..ir.ops_common import as_array, bound, dtype_of, shape_dims
 from ..ir.opset import gives, opaque
 from ..ir.types import ANY, PY_FLOAT, Ty, array, py_int
 
 FLOAT = np.dtype(np.float64)
+PYTHONS = ("random", "Random")
 # The parameters of each distribution, which stand before `size`.
 _FLOATS = {
     "beta": "a b", "chisquare": "df", "exponential": "scale", "f": "dfnum dfden", "gamma": "shape scale",
@@ -121,9 +122,10 @@ def _methods(integer: Any, generator: bool) -> dict[str, Callable[..., Ty]]:
     return found
 
 
+# By module and name of the class: importing it takes as long as the records of all operations.
 _OF: dict[Any, dict[str, Callable[..., Ty]]] = {
-    np.random.Generator: _methods(np.dtype(np.int64), True),
-    np.random.RandomState: _methods(np.dtype(int), False),
+    GENERATOR: _methods(np.dtype(np.int64), True),
+    RANDOM_STATE: _methods(np.dtype(int), False),
 }
 _CLOCKS = {
     time.time: PY_FLOAT, time.perf_counter: PY_FLOAT, time.monotonic: PY_FLOAT, time.process_time: PY_FLOAT,
@@ -131,19 +133,19 @@ _CLOCKS = {
 }  # fmt: skip
 
 
+# What makes a generator, and of which class.
 _MAKERS = {
-    np.random.default_rng: np.random.Generator, np.random.Generator: np.random.Generator,
-    np.random.RandomState: np.random.RandomState, random.Random: random.Random,
+    ("numpy.random", "default_rng"): GENERATOR, GENERATOR: GENERATOR, RANDOM_STATE: RANDOM_STATE, PYTHONS: PYTHONS,
 }  # fmt: skip
+
+
+def _key(thing: Any) -> tuple[Any, Any]:
+    return getattr(thing, "__module__", None), getattr(thing, "__name__", None)
 
 
 def drawn_from(made: Op | None, name: str) -> Prim | None:
     """The primitive of a draw from a generator that the function has made itself, by the operation that made it."""
-    try:
-        cls = None if made is None else _MAKERS.get(made.prim.fn)
-    except TypeError:  # unhashable
-        return None
-    known = _type_of_method(cls, name)
+    known = _type_of_method(_MAKERS.get(_key(made.prim.fn)) if made is not None else None, name)
     if known is None:
         return None
 
@@ -159,7 +161,7 @@ def drawn_from(made: Op | None, name: str) -> Prim | None:
 
 
 def _type_of_method(cls: Any, name: str) -> Any:
-    if cls is random.Random:
+    if cls == PYTHONS:
         return _PYTHONS.get(name)
     infer = _OF.get(cls, {}).get(name)
     return None if infer is None else bound(infer)
@@ -167,7 +169,7 @@ def _type_of_method(cls: Any, name: str) -> Any:
 
 def drawn(fn: Any, name: str) -> Prim | None:
     """The primitive of a draw or of a clock: its type is known, and it shares no memory."""
-    known = _type_of_method(type(getattr(fn, "__self__", None)), getattr(fn, "__name__", ""))
+    known = _type_of_method(_key(type(getattr(fn, "__self__", None))), getattr(fn, "__name__", ""))
     if known is None and getattr(fn, "__module__", "") == "time" and fn in _CLOCKS:
         known = gives(_CLOCKS[fn])
     if known is None:

@@ -29,18 +29,19 @@ def crossing(op: Op) -> Exception:
 
 def missing_rule(op: Op, name: str) -> Exception:
     if family_of(op.prim.fn) is not None and has_old_scipy():
-        return RuleLookupError(
+        error = RuleLookupError(
             f"the derivatives of {op.prim.name} are known for SciPy {OLDEST[0]}.{OLDEST[1]} and newer versions",
             op.loc,
             "update SciPy (that takes Python 3.11 or newer), or register a rule with autodiff_compiler.vjp_rule",
         )
-    error = RuleLookupError(
-        f"no derivative rule for {op.prim.name} with respect to its argument {name!r}, "
-        "which depends on a differentiated input",
-        op.loc,
-        "register one with autodiff_compiler.vjp_rule (docs/rules.md), "
-        "or keep the value out of the differentiated path",
-    )
+    else:
+        error = RuleLookupError(
+            f"no derivative rule for {op.prim.name} with respect to its argument {name!r}, "
+            "which depends on a differentiated input",
+            op.loc,
+            "register one with autodiff_compiler.vjp_rule (docs/rules.md), "
+            "or keep the value out of the differentiated path",
+        )
     error.certain = True
     return error
 

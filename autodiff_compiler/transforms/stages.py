@@ -1,4 +1,23 @@
-"""The two stages of a function with values of types that only the run tells, in SSA form. See `api.stages`."""
+"""The two stages of a function with values of types that only the run tells. See `api.two_stages`.
+
+Takes the SSA form of a function in which such values are marked. Gives two functions: the prologue, which does all that
+is seen outside and keeps what it gave in a log, and the body, which is differentiated and takes it from there.
+
+>>> import numpy as np
+>>> import autodiff_compiler as ad
+>>> def weighted(x):
+...     roots = np.roots([1.0, -3.0, 2.0])
+...     return np.sum(x @ roots)
+>>> text = ad.grad(weighted).source(np.eye(2))
+>>> print("\\n".join(line for line in text.splitlines() if line and "import" not in line))
+def weighted_grad(x, log):
+    roots = log.call('np.roots in line 2', np.roots, [1.0, -3.0, 2.0])
+    log.see(roots, 0, 'np.roots in line 2')
+    return ()
+def weighted_grad(x, log):
+    roots = log.given()('np.roots in line 2')
+    return spread(1.0, (x @ roots)[:, None]) * roots
+"""
 
 from __future__ import annotations
 

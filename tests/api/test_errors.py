@@ -50,7 +50,7 @@ def yields(x):
     def generator():
         yield 1.0
 
-    return generator()
+    return generator().send(None)
 
 
 def writes_global(x):
@@ -150,7 +150,7 @@ CASES: list[tuple[Any, str, type[Exception], Any]] = [
     (uses_with, 'with open("file"):', UnsupportedError, (X,)),
     (uses_match, "del s[0]", ArgumentError, (X,)),
     (makes_class, "class Inner:", UnsupportedError, (X,)),
-    (yields, "return generator()", UnsupportedError, (X,)),
+    (yields, "return generator().send(None)", UnsupportedError, (X,)),
     (writes_global, "X = lambda v: v * x", UnsupportedError, (X,)),
     (writes_attribute, "type(obj).w = x", UnsupportedError, (Box(), X)),
     (many_kinds, "return y", UnsupportedError, (X,)),

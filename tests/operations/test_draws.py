@@ -14,7 +14,7 @@ import autodiff_compiler as ad
 from autodiff_compiler.ir.core import Builder, Region
 from autodiff_compiler.ir.opset import PRIMS
 from autodiff_compiler.ir.types import Dims, Ty
-from autodiff_compiler.operations.draws import _FLOATS, _INTS, _OF, drawn
+from autodiff_compiler.operations.draws import _FLOATS, _INTS, _OF, _key, drawn
 
 GENERATOR, STATE, PYTHONS = np.random.default_rng(0), np.random.RandomState(0), random.Random(0)
 V, M = np.array([0.25, 0.5, 0.25]), np.eye(3)
@@ -107,7 +107,7 @@ def test_a_draw_has_the_type_that_is_inferred(k: int) -> None:
 def test_the_type_of_a_draw_is_known_where_its_size_is() -> None:
     for owner in (GENERATOR, STATE):
         for name in (*_FLOATS, *_INTS):
-            infer = _OF[type(owner)][name]
+            infer = _OF[_key(type(owner))][name]
             assert infer(Builder(Region(Dims())), size=(2, 3)).dims == (2, 3), name
 
 

@@ -72,7 +72,7 @@ def same(found: Any, want: Any) -> None:
 # Primitives whose pullbacks are run once for each element; see docs/tape.md.
 LOOPS = {
     "np.convolve", "np.correlate", "overlap", "conv", "conv_filters", "conv_input", "np.sort", "np.rot90",
-    "np.linalg.svd", "np.roll", "np.flipud", "np.fliplr", "set",
+    "np.linalg.svd", "np.linalg.eigvals", "np.roll", "np.flipud", "np.fliplr", "set", "applied", "implicit_adjoint",
 }  # fmt: skip
 # What no program records in this form: a path is that of a subscript.
 PATHS = {"get", "get_stored"}

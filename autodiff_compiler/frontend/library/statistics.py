@@ -107,7 +107,7 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = Fal
 def _as_narrow(q: Any, a: Any) -> Any:
     """A number of Python's as probability: NumPy computes with it in the dtype of narrow floating samples."""
     dtype = np.asarray(a).dtype
-    if isinstance(q, (int, float)) and not isinstance(q, np.floating):
+    if not isinstance(q, np.generic) and isinstance(q, (int, float)):
         if dtype == np.float32:
             return np.float32(q)
         if dtype == np.float16:
