@@ -3,6 +3,8 @@
 A refusal with "forwards" beside the message is one of `ad.jvp` alone: the gradient is right.
 """
 
+import sys
+
 REFUSED: dict[str, tuple[str, ...]] = {
     "astronomy.distance_modulus": ("a solver gets a function that reads an object ('self') to call",),
     "control.dlqr_scipy": ("the derivative rule needs the number of axes of an operand",),
@@ -17,6 +19,10 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "kinetics.batch_reactor_odeint": ("second derivatives and tangents of scipy.integrate.odeint", "forwards"),
     "kinetics.robertson": ("scipy.integrate.solve_ivp by LSODA without t_eval",),
     "learning.als_step": ("the derivative rule needs the number of axes of an operand",),
+    "manners.bootstrap_generator": ("no derivative rule for method choice",),
+    "manners.descend": ("the derivative rule needs the number of axes of an operand",),
+    "manners.event_terminated_fall": ("assignment to the attribute 'terminal' of a function",),
+    "manners.memoised_binomial": ("functools._lru_cache_wrapper is called with a function",),
     "numerics.bvp_scipy": ("scipy.integrate._bvp.solve_bvp is called with a function",),
     "numerics.gauss_legendre_quadrature": ("numpy.polynomial.legendre.leggauss has no rule",),
     "numerics.series_with_generator": ("the compiler cannot handle this (TypeError: replace()",),
@@ -34,7 +40,10 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "thermo.pr_roots": ("no derivative rule for np.roots",),
 }
 
+if sys.version_info >= (3, 11):  # before, what a code object holds is in slots
+    REFUSED["manners.hoop_stress"] = ("'getset_descriptor' cannot be subscripted here",)
+
 WRONG: dict[str, str] = {
-    "finance.heston_path": "the tangent is nan where a number that max() has made 0 goes through a root in a loop",
+    "finance.heston_path": "forwards, the root of a number that max() has made 0 is nan if the number was curved (docs/semantics.md)",
     "structures.van_der_pol_amplitude": "the lengths of the steps count as constants (docs/scipy.md), and the result is the value at one of them",
 }
