@@ -21,6 +21,7 @@ import autodiff_compiler as ad
 from autodiff_compiler.errors import AutodiffError
 from tests.real.refused import REFUSED, WRONG
 
+pytest.importorskip("scipy", minversion="1.16")  # of older versions nothing is known
 MODULES = sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]))
 TOLERANCE = 1e-5
 STEP = 1e-6

@@ -359,7 +359,7 @@ def shapes_and_parts(x):
 
 
 def rows_and_columns(x):
-    row, column = A.getrow(1), A.getcol(2)
+    row, column = A[[1], :], A[:, [2]]
     assert AA.todense().shape == (5, 5)
     assert A.get_shape() == (5, 5)
     return np.sum(row @ x) + np.sum(column.T @ (x * x)) + np.sum(AA.toarray() @ x)

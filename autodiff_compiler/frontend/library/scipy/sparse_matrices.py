@@ -535,7 +535,7 @@ _METHODS = (
     "copy", "tocsr", "tocsc", "tocoo", "asformat", "astype", "toarray", "todense", "transpose", "conjugate", "conj",
     "dot", "power", "multiply", "sum", "mean", "trace", "diagonal", "__matmul__", "__rmatmul__",
     "__mul__", "__rmul__", "__truediv__", "__neg__", "__add__", "__radd__", "__sub__", "__rsub__", "__pow__",
-    "__getitem__", "getrow", "getcol", "__abs__", "sqrt", "sin", "tanh", "expm1", "log1p",
+    "__getitem__", "__abs__", "sqrt", "sin", "tanh", "expm1", "log1p",
 )  # fmt: skip
 
 
