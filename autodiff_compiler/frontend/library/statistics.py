@@ -104,10 +104,14 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = Fal
     return _kept(np.where(np.isnan(s[..., -1]), s[..., -1], middle)[()], a, axis, keepdims)
 
 
-def _as_narrow(q: Any, a: Any) -> Any:
+# Up to NumPy 2.2, np.quantile takes np.float64 for a number of Python's, which it is by its class.
+_TAKES_FLOAT64 = np.quantile(np.ones(1, np.float32), np.float64(0.5)).dtype == np.float32
+
+
+def _as_narrow(q: Any, a: Any, float64_too: Any) -> Any:
     """A number of Python's as probability: NumPy computes with it in the dtype of narrow floating samples."""
     dtype = np.asarray(a).dtype
-    if not isinstance(q, np.generic) and isinstance(q, (int, float)):
+    if (float64_too or not isinstance(q, np.generic)) and isinstance(q, (int, float)):
         if dtype == np.float32:
             return np.float32(q)
         if dtype == np.float16:
@@ -120,13 +124,17 @@ def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, method: Any = "linear",
     keepdims: Any = False,
 ) -> Any:  # fmt: skip
+    q = _as_narrow(q, a, _TAKES_FLOAT64)
+    return _quantile(a, q, axis, out, overwrite_input, method, keepdims)
+
+
+def _quantile(a: Any, q: Any, axis: Any, out: Any, overwrite_input: Any, method: Any, keepdims: Any) -> Any:
     if method != "linear":
         refuse("a quantile with a method other than 'linear'", "use method='linear'")
     if out is not None or overwrite_input:
         refuse("a quantile with out= or overwrite_input=", "call it without")
     if np.ndim(q) > 1:
         refuse("a quantile of several axes of probabilities", "pass them as a vector and reshape the result")
-    q = _as_narrow(q, a)
     s = np.sort(_last(a, axis), axis=-1)
     return _kept(_at_fraction(s, q, s.shape[-1] - 1), a, axis, keepdims)
 
@@ -155,8 +163,8 @@ def percentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, method: Any = "linear",
     keepdims: Any = False,
 ) -> Any:  # fmt: skip
-    q = np.asarray(q) if isinstance(q, list) else _as_narrow(q, a)
-    return quantile(a, q / 100, axis, out, overwrite_input, method, keepdims)
+    q = np.asarray(q) if isinstance(q, list) else _as_narrow(q, a, False)
+    return _quantile(a, q / 100, axis, out, overwrite_input, method, keepdims)
 
 
 def is_empty(a: Any) -> Any:
