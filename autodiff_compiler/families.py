@@ -17,14 +17,21 @@ import numpy as np
 from .pristine import as_they_were, hold_modules
 
 _PREFIX = "scipy."
-# The oldest SciPy whose values and dtypes the definitions follow. Of an older one nothing is known.
+# The oldest SciPy whose values and dtypes the definitions follow, and what is not known of newer versions.
 OLDEST = (1, 16)
+CHANGED_IN = (1, 18)
+CHANGED = frozenset({"interpolate", "linalg", "spatial", "stats"})
 
 
-def has_old_scipy() -> bool:
-    """The program uses a SciPy of which nothing is known."""
+def known_versions(part: str) -> str:
+    """The versions of SciPy of which a part is known, in words, where the program uses another one. Else nothing."""
     version = str(getattr(sys.modules.get("scipy"), "__version__", "")).split(".")[:2]
-    return len(version) == 2 and all(part.isdigit() for part in version) and tuple(map(int, version)) < OLDEST
+    if len(version) < 2 or not all(number.isdigit() for number in version):
+        return ""
+    used = tuple(map(int, version))
+    if part in CHANGED:
+        return "" if OLDEST <= used < CHANGED_IN else "SciPy 1.16 and 1.17"
+    return "" if used >= OLDEST else "SciPy 1.16 and newer"
 
 
 def family_of(obj: Any) -> str | None:
@@ -56,7 +63,7 @@ class Families:
         if not self.missing:
             return False
         name = family_of(obj)
-        if name is None or name not in self.missing or has_old_scipy():
+        if name is None or name not in self.missing or known_versions(name):
             return False
         self.load(name)
         return True
@@ -69,4 +76,4 @@ class Families:
             self.missing.discard(name)
 
 
-__all__ = ["OLDEST", "Families", "family_of", "has_old_scipy"]
+__all__ = ["CHANGED", "Families", "family_of", "known_versions"]

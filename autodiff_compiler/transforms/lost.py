@@ -15,7 +15,7 @@ no derivative rule for str with respect to its argument '*args', which depends o
 from __future__ import annotations
 
 from ..errors import RuleLookupError, UnsupportedError
-from ..families import OLDEST, family_of, has_old_scipy
+from ..families import family_of, known_versions
 from ..ir.core import Loc, Op
 
 
@@ -28,11 +28,13 @@ def crossing(op: Op) -> Exception:
 
 
 def missing_rule(op: Op, name: str) -> Exception:
-    if family_of(op.prim.fn) is not None and has_old_scipy():
+    part = family_of(op.prim.fn)
+    versions = known_versions(part) if part is not None else ""
+    if versions:
         error = RuleLookupError(
-            f"the derivatives of {op.prim.name} are known for SciPy {OLDEST[0]}.{OLDEST[1]} and newer versions",
+            f"the derivatives of {op.prim.name} are known for {versions}",
             op.loc,
-            "update SciPy (that takes Python 3.11 or newer), or register a rule with autodiff_compiler.vjp_rule",
+            "use such a version of SciPy, or register a rule with autodiff_compiler.vjp_rule (docs/rules.md)",
         )
     else:
         error = RuleLookupError(

@@ -39,7 +39,7 @@ Functions that are defined in terms of others need no record.
 # In newer versions of NumPy and Python only.
 NEWER = {
     "np.unstack", "np.cumulative_sum", "np.cumulative_prod", "np.vecdot", "np.trapezoid", "np.trapz", "np.matvec",
-    "np.vecmat", "math.sumprod", "math.fma",
+    "np.vecmat", "math.sumprod", "math.fma", "np.row_stack",
 }  # fmt: skip
 OURS = ("autodiff_compiler.runtime", "autodiff_compiler.kernels")
 SUBMODULES = ("linalg", "fft")

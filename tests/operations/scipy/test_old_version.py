@@ -15,9 +15,13 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_versions(monkeypatch: pytest.MonkeyPatch) -> None:
-    for version, old in (("1.15.3", True), ("1.9", True), ("1.16.0", False), ("2.0.0rc1", False), ("unknown", False)):
+    older, newer = "SciPy 1.16 and newer", "SciPy 1.16 and 1.17"
+    for version, special, stats in (
+        ("1.15.3", older, newer), ("1.9", older, newer), ("1.16.0", "", ""), ("1.17.1", "", ""), ("1.18.1", "", newer),
+        ("2.0.0rc1", "", newer), ("unknown", "", ""),
+    ):  # fmt: skip
         monkeypatch.setattr(scipy, "__version__", version)
-        assert families.has_old_scipy() is old
+        assert (families.known_versions("special"), families.known_versions("stats")) == (special, stats)
 
 
 PROGRAM = """
