@@ -57,6 +57,13 @@ def _derived(ctx: Ctx, callback: Val, which: str, *args: Val) -> Val:
 
 def lift(ctx: Ctx, fun: Val, count: int, node: Node) -> tuple[Callback, list[Val]]:
     """The callback, and the values that it takes in front of `count` arguments."""
+    if ctx.plan.written or any(ctx.state.heap.get(cell, was) is not was for cell, was in ctx.inputs.initial.items()):
+        # At run time the function would find what was there before, and the derivative would be lost.
+        ctx.fail(
+            "a solver calls a function after something outside, or an argument, was written to",
+            node,
+            "write to copies: x = x.copy(); keep new values in local variables, and write to globals after the call",
+        )
     if type(fun) is Partial and not fun.names:
         callback, captured = lift(ctx, fun.fn, count + len(fun.args), node)
         return callback, [*captured, *fun.args]

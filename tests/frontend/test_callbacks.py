@@ -243,6 +243,36 @@ def reads_an_object(x):
     return quad(lambda t: shape.width * t, 0, 1)[0]
 
 
+LEVEL = 1.0
+LEVELS = np.ones(2)
+
+
+def level(t):
+    return t * LEVEL
+
+
+def writes_a_global(x):
+    global LEVEL
+    LEVEL = x[0] * 2.0
+    return quad(lambda t: t * LEVEL, 0, 1)[0]
+
+
+def writes_a_global_of_a_helper(x):
+    global LEVEL
+    LEVEL = x[0] * 2.0
+    return quad(level, 0, 1)[0]
+
+
+def writes_an_array_outside(x):
+    LEVELS[0] = x[0]
+    return quad(lambda t: t * LEVELS[0], 0, 1)[0]
+
+
+def writes_an_attribute_outside(x):
+    OUTSIDE.width = x[0]
+    return quad(OUTSIDE.height, 0, 1)[0]
+
+
 def calls_itself(x):
     def f(t):
         return t if t < 0.1 else f(t - 0.1) * x[0]
@@ -255,7 +285,8 @@ def has_a_weight(x):
 
 
 @pytest.mark.parametrize(
-    "f", [counts, appends, rebinds, of_an_argument, reads_an_object, calls_itself, has_a_weight],
+    "f", [counts, appends, rebinds, of_an_argument, reads_an_object, calls_itself, has_a_weight, writes_a_global,
+     writes_a_global_of_a_helper, writes_an_array_outside, writes_an_attribute_outside],
     ids=lambda f: f.__name__,
 )  # fmt: skip
 def test_refused(f: Any) -> None:
