@@ -44,6 +44,7 @@ _BINARY = {
     "==": COMPARE, "!=": COMPARE, "is": COMPARE, "is not": COMPARE,
 }  # fmt: skip
 _INVERSE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+_OPPOSITE = {"+": "-", "-": "+"}
 
 
 class Printer:
@@ -144,6 +145,8 @@ class Printer:
         level = _BINARY[sign]
         if sign == "**":
             return f"{self.show(x, ATOM)} ** {self.show(y, UNARY)}", level
+        if sign in _OPPOSITE and type(y) in (int, float) and y < 0 and _is_signed(x):
+            sign, y = _OPPOSITE[sign], -y
         left = level + 1 if level == COMPARE else level
         text = f"{self.show(x, left)} {sign} {self.show(y, level + 1)}"
         return text, level
@@ -238,6 +241,12 @@ class Printer:
             parts.append(self.show(step))
         text = f"range({', '.join(parts)})"
         return f"reversed({text})" if flags and flags[0] else text
+
+
+def _is_signed(x: Any) -> bool:
+    """To subtract a number is to add its opposite: not where unsigned integers or the zeros of complex numbers are."""
+    dtype = type_of(x).dtype
+    return type(x) is Value and dtype is not None and dtype.kind in "if"
 
 
 def _is_float_vector(x: Any) -> bool:
@@ -413,6 +422,8 @@ def _for_numbers(form: Any) -> Any:
 def _ratio(p: Printer, op: Op) -> tuple[str, int]:
     g, d = op.args
     if "generic" in (type_of(g).kind, type_of(d).kind):
+        if type(g) in (int, float) and g != 0:
+            return f"{p.show(g, PRODUCT)} / {p.show(d, PRODUCT + 1)}", PRODUCT
         divisor = p.show(d, ATOM)
         return f"{p.show(g, PRODUCT)} / ({divisor} or {divisor} + ({p.show(g, ATOM)} == 0))", PRODUCT
     infinite = "np.inf" if type(g) is float and g > 0 else f"{p.show(g, NOT)} and {p.show(g, PRODUCT)} * np.inf"

@@ -226,6 +226,8 @@ class Questions(Access):
         found = self.compare_containers(fn, a, b, node)
         if found is not NotImplemented:
             return found
+        if a is b and _is_whole(a):
+            return proved("one number", fn in (operator.eq, operator.le, operator.ge))
         if any(type(x) in (RangeOf, SliceOf) for x in (a, b)):
             made = self.ask(ASKED[fn], [a, b], node)
             if made is not MISSING:
@@ -576,6 +578,11 @@ _ARITHMETIC = {PRIMS[fn] for fn in (operator.add, operator.sub, operator.mul, op
 def is_reflexive(av: Val) -> bool:
     """A number or a string: equal to itself, NaN aside, and its comparisons do not raise."""
     return is_number(av) or kind_of(av) is not None and is_constant(av) or type(av) is Value and av.type.is_scalar
+
+
+def _is_whole(av: Val) -> bool:
+    """A Python int or bool, which is never NaN."""
+    return type(av) is Value and av.type.kind == "py" and av.type.dtype is not None and av.type.dtype.kind in "bi"
 
 
 _KINDS: dict[type, str] = {

@@ -87,7 +87,7 @@ def _cast_type(dtype: Any) -> Any:
 
 FLOATING_CASTS = (np.float64, np.float32, np.float16, np.complex128, np.complex64)
 for _type in FLOATING_CASTS:
-    _cast = op(_type, "x", name=f"np.{np.dtype(_type).name}", type=_cast_type(_type), alias="maybe")
+    _cast = op(_type, "x", name=f"np.{np.dtype(_type).name}", type=_cast_type(_type), total=are_floats, alias="maybe")
     passes_on(_cast, "x", linear=True)
 
 

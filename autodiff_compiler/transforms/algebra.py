@@ -132,6 +132,10 @@ def _div(b: Builder, x: Any, y: Any) -> Any:
         return x
     if _negated(x) is not None and b.tag is not None:
         return b.emit(NEG, b.emit(DIV, _negated(x), y))
+    if type(x) is Value and x.op is not None and x.op.prim is MUL and b.tag is not None and _float_like(y):
+        one, count = x.op.args
+        if _is_number(one, 1) and _python_int(count):
+            return b.emit(DIV, count, y)
     return _binary_spread(b, DIV, x, y)
 
 

@@ -51,7 +51,10 @@ def _extreme(ctx: Ctx, arg: Val, /, *args: Val, key: Val = None, default: Val = 
         if type(a) is Ref and ctx.read(a, node).type.ndim != 0:
             message = f"{name}() of arrays, whose truth is ambiguous"
             ctx.fail(message, node, f"use np.{name}imum", ArgumentError, cause=a)
-    return ctx.call_prim(PRIMS[fn], found, {}, node)
+    # The same number a second time changes nothing.
+    twice = [any(a is b for b in found[:k]) and type(a) is Value and a.type.is_scalar for k, a in enumerate(found)]
+    found = [a for a, again in zip(found, twice) if not again]
+    return ctx.call_prim(PRIMS[fn], found, {}, node) if len(found) > 1 else found[0]
 
 
 def _with_keys(ctx: Ctx, av: Val, key: Val) -> tuple[Val, Val]:

@@ -138,14 +138,15 @@ def of_diagonals(diagonals: Any, offsets: Any, shape: Any, format: Any, dtype: A
     entries, rows, cols = [], [], []
     for d, k in zip(parts, starts):
         d = np.atleast_1d(d)
-        length = min(m + k, n - k, min(m, n))
+        length = min(m + k, n) if k < 0 else min(m, n - k) if k > 0 else min(m, n)
         if length < 0:
             raise ValueError("Offset out of bounds")
         if len(d) != length and len(d) != 1:
             raise ValueError("a diagonal does not agree with the shape of the matrix")
         entries.append(np.broadcast_to(d, (length,)))
-        rows.append(np.arange(length) + max(0, -k))
-        cols.append(np.arange(length) + max(0, k))
+        along = np.arange(length)
+        rows.append(along - k if k < 0 else along)
+        cols.append(along + k if k > 0 else along)
     data = np.concatenate(entries)
     if dtype is not None:
         data = data.astype(dtype)
