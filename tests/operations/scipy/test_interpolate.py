@@ -266,6 +266,29 @@ def test_dtypes_of_values(dtype: type, kind: str) -> None:
     assert ad.grad(lambda y: np.sum(f(y)))(y).dtype == dtype
 
 
+@pytest.mark.parametrize("beyond", [{}, {"fill_value": "extrapolate"}])
+@pytest.mark.parametrize("last", [2.0, np.inf])
+def test_lines_are_those_of_the_installed_version(beyond: dict[str, Any], last: float) -> None:
+    """SciPy 1.18 computes a line by another formula, which another infinite value comes out of."""
+    y = np.array([0.3, 1.7, last])
+
+    def f(x: Any, y: Any) -> Any:
+        return si.interp1d(np.arange(3.0), y, **beyond)(x)
+
+    x = np.array([0.25, 1.0, 1.4, 2.0])
+    with np.errstate(invalid="ignore"):
+        value, _ = ad.jvp(f, (x, y), (x, y))
+        np.testing.assert_array_equal(value, f(x, y))
+
+
+def test_the_interval_at_a_knot() -> None:
+    """NumPy's interpolation uses the interval to the right of a knot, and SciPy's own that to the left."""
+    x = np.arange(4.0)
+    right, left = si.interp1d(x, x**2), si.interp1d(x, x**2, fill_value="extrapolate")
+    assert ad.grad(lambda x: right(x))(2.0) == 5.0
+    assert ad.grad(lambda x: left(x))(2.0) == 3.0
+
+
 def test_numbers() -> None:
     value, _ = ad.jvp(lambda x: EXACT.integral(0.0, x), (2.0,), (1.0,))
     assert type(value) is float

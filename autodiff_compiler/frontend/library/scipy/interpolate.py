@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import interpolate
 
+from ....kernels.scipy.installed import found
 from ...definitions import defines, refuse
 from . import scattered as scattered
 from .piecewise import floats, method_of, static, turned_back
@@ -14,6 +15,9 @@ from .splines import Spline, bspline, through
 
 ORDERS = ("zero", "slinear", "quadratic", "cubic")
 NEIGHBOURS = ("nearest", "nearest-up", "previous", "next")
+# From SciPy 1.18 on, a line through two points is their weighted mean. It is infinite where one of them is.
+_LINE = interpolate.interp1d([0.0, 1.0], [np.inf, 0.0], fill_value="extrapolate")
+WEIGHTED = bool(np.isinf(found(_LINE, 0.5)))
 
 
 def widened(values: Any, extra: Any) -> Any:
@@ -70,9 +74,15 @@ class Interpolator:
         if self.kind == "next":
             k = np.searchsorted(np.nextafter(x, np.inf), points, side="right")
             return y[np.clip(k, 0, n - 1)]
+        if np.ndim(y) == 1 and not self.extrapolate and y.dtype == np.float64 and x.dtype in (np.float64, int):
+            return np.interp(points, x, y)
         k = np.clip(np.searchsorted(x, points), 1, n - 1)
-        steps, beyond = widened(x[k] - x[k - 1], np.ndim(y) - 1), widened(points - x[k - 1], np.ndim(y) - 1)
-        return (y[k] - y[k - 1]) / steps * beyond + y[k - 1]
+        extra = np.ndim(y) - 1
+        low, high = x[k - 1], x[k]
+        if WEIGHTED:
+            right, left = (points - low) / (high - low), (high - points) / (high - low)
+            return widened(right, extra) * y[k] + widened(left, extra) * y[k - 1]
+        return (y[k] - y[k - 1]) / widened(high - low, extra) * widened(points - low, extra) + y[k - 1]
 
     def __getattr__(self, name: Any) -> Any:
         refuse("this attribute of an interpolator", "use its values")

@@ -11,12 +11,19 @@ from ....kernels.scipy import interpolate as kernels
 from ....kernels.scipy import sparse as systems
 from ...definitions import defines, refuse
 
-SLOTS = hasattr(interpolate.PPoly(np.ones((2, 1)), np.arange(2.0)), "_c")
+_SPLINE = interpolate.BSpline(np.arange(4.0), np.ones(2), 1)
+DELEGATES = hasattr(_SPLINE, "_delegate_to")
+UNDERSCORE = hasattr(_SPLINE, "_c")
 
 
 def method_of(cls: type, name: str) -> Any:
     """The function behind a method, of the class or of one of its bases."""
     return next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
+
+
+def held(x: Any) -> Any:
+    """What holds the arrays of a spline: from SciPy 1.18 on, an object inside of it."""
+    return x._delegate_to if DELEGATES else x
 
 
 def static(k: Any) -> Any:
@@ -123,7 +130,8 @@ def piecewise(x: Any) -> Any:
         or type(x) is interpolate.CubicHermiteSpline
     ):
         refuse("a piecewise polynomial of this class", "use a PPoly")
-    return Piecewise(x._c if SLOTS else x.c, x._x if SLOTS else x.x, x.extrapolate, static(x.axis))
+    x = held(x)
+    return Piecewise(x._c if UNDERSCORE else x.c, x._x if UNDERSCORE else x.x, x.extrapolate, static(x.axis))
 
 
 @defines(method_of(interpolate.PPoly, "__call__"))

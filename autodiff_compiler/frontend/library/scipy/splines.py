@@ -9,9 +9,8 @@ from scipy import interpolate
 
 from ....kernels.scipy import interpolate as kernels
 from ...definitions import defines, refuse
-from .piecewise import column, floats, method_of, static, turned_back
+from .piecewise import UNDERSCORE, column, floats, held, method_of, static, turned_back
 
-HIDDEN = hasattr(interpolate.BSpline(np.arange(4.0), np.ones(2), 1), "_c")
 UNIVARIATE = (
     interpolate.UnivariateSpline,
     interpolate.InterpolatedUnivariateSpline,
@@ -97,7 +96,8 @@ class Spline:
 def bspline(x: Any) -> Any:
     if isinstance(x, Spline):
         return x
-    t, c = (x._t, x._c) if HIDDEN else (x.t, x.c)
+    x = held(x)
+    t, c = (x._t, x._c) if UNDERSCORE else (x.t, x.c)
     k = static(x.k)
     return Spline(t, c[: len(t) - k - 1], k, x.extrapolate, static(x.axis))
 
