@@ -50,6 +50,13 @@ _CACHED = functools.lru_cache(len)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 
 
+def is_method(raw: Any) -> bool:
+    """What a class has under a name is a function that a look-up binds: written in Python, or one with a definition."""
+    if isinstance(raw, types.FunctionType):
+        return True
+    return hasattr(type(raw), "__get__") and callable(raw) and definitions.definition_of(raw) is not None
+
+
 def is_object(av: Val) -> bool:
     """An object with attributes of its own: not a function, class, module or dtype."""
     if type(av) is Obj:
@@ -152,7 +159,7 @@ class Objects(Derived):
     def member(self, av: Val, raw: Any, path: Any, name: str, node: Any, owner: Any = None) -> Any:
         """What a class has under a name, as it is read through an instance `av` (or, for None, through the class
         `owner`)."""
-        if isinstance(raw, types.FunctionType):
+        if is_method(raw):
             fn = self.outside(raw, path, node)
             return fn if av is None else Bound(fn, av)
         if isinstance(raw, staticmethod):
@@ -243,7 +250,7 @@ class Objects(Derived):
             return None
         self.only_looked_at(av, name, self.frame.node)
         raw = class_lookup(self.cls_of(av), name)
-        if not isinstance(raw, types.FunctionType):
+        if not is_method(raw):
             return None
         return self.outside(raw, (*self.class_path(av), ("member", name)), self.frame.node)
 
@@ -289,11 +296,11 @@ class Objects(Derived):
             if not is_library_class(cls):
                 self.inputs.guard(path, "eq", None)
             return MISSING
-        if not isinstance(raw, types.FunctionType):
+        if not is_method(raw):
             if not is_library_class(cls) and raw is getattr(object, name, None):
                 self.inputs.guard((*path, ("attr", "__qualname__")), "eq", f"object.{name}")
             return NATIVE
-        if type(av) is Obj and is_foreign(raw):
+        if type(av) is Obj and isinstance(raw, types.FunctionType) and is_foreign(raw):
             return NATIVE
         return self.outside(raw, path, node)
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.spatial import distance
 
 from ...definitions import defines, known, refuse
+from . import spatial_rotation as spatial_rotation
 
 METRICS = (
     "euclidean", "sqeuclidean", "cityblock", "chebyshev", "minkowski", "seuclidean", "mahalanobis", "cosine",
