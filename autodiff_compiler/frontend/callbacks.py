@@ -15,8 +15,10 @@ import types
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+import numpy as np
+
 from ..errors import UnsupportedError
-from ..ir.core import Value
+from ..ir.core import Value, type_of
 from ..ir.foreign import TABLES
 from ..kernels.callbacks import SCALAR, Callback, contents, made_object, unchanged
 from ..tree import is_library_class, slot_names
@@ -26,6 +28,7 @@ from .avals import (
     UNSET,
     Bound,
     Closure,
+    Columns,
     DictRef,
     Entries,
     Instance,
@@ -47,6 +50,7 @@ from .handlers import Ctx, Node, Val, lowers
 from .inputs import base_of
 from .objects import is_generated, is_object
 from .scopes import scope_of
+from .structures import Leaf
 
 _CHANGING = frozenset(
     [
@@ -201,7 +205,11 @@ class _Lifting:
     def definition(self, fun: Closure, name: str) -> ast.FunctionDef:
         """The function as a definition; what it reads from around it is noted."""
         tree = copy.deepcopy(fun.node)
+        spec = tree.args  # what stands in it was computed where the function was defined
+        spec.defaults, spec.kw_defaults = [], [None] * len(spec.kwonlyargs)
         for n in ast.walk(tree):
+            if isinstance(n, ast.arg):
+                n.annotation = None
             if isinstance(n, (ast.Global, ast.Nonlocal)):
                 self.refuse("a function that rebinds variables of others")
             if isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)):
@@ -219,8 +227,10 @@ class _Lifting:
         local = scope_of(tree).locals
         self.used |= local
         read = {n.id: None for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id not in local}
+        code = _code(made, list(read), fun.owner, fun.file)  # Python says which of them are those of a comprehension
         for free in read:
-            self.capture(free, self.ctx.frames[fun.env])
+            if free in code.co_freevars:
+                self.capture(free, self.ctx.frames[fun.env])
         return made
 
     def bridge(self, fun: Closure, name: str) -> ast.expr:
@@ -230,6 +240,8 @@ class _Lifting:
         spec = copy.deepcopy(fun.node.args)
         if spec.kwonlyargs or spec.kwarg is not None or spec.vararg is not None:
             self.refuse(f"a function that calls {name!r}, which takes any number of arguments or keywords,")
+        for a in (*spec.posonlyargs, *spec.args):
+            a.annotation = None
         given = [_read(a.arg) for a in (*spec.posonlyargs, *spec.args)]
         self.used.update([a.arg for a in (*spec.posonlyargs, *spec.args)])
         inner = _Lifting(self.ctx, fun, self.node)
@@ -343,6 +355,12 @@ class _Lifting:
         content = self.ctx.checked(av.cell, self.node, "list" if type(av) is ListRef else "object")
         if type(av) is ListRef and type(content) is Items:
             return ast.List(self.items(name, content.items), ast.Load())
+        numbers = _numbers_of(content) if type(av) is ListRef else ""
+        if numbers:
+            array = self.built(name, self.ctx.call(Obj(np.array, None), [av], {}, self.node))
+            if numbers == "py":
+                return ast.Call(ast.Attribute(array, "tolist", ast.Load()), [], [])
+            return ast.Call(self.constant(self.fresh("list"), list), [array], [])
         if type(av) is DictRef and type(content) is Entries and av.cell not in self.ctx.cells.ordered:
             keys: list[ast.expr | None] = [self.constant(self.fresh(f"{name}_key"), k) for k in content.keys]
             return ast.Dict(keys, self.items(name, content.items))
@@ -367,6 +385,16 @@ class _Lifting:
         maker = self.constant(self.fresh("made_object"), made_object)
         names = self.constant(self.fresh(f"{name}_names"), tuple(made))
         return ast.Call(maker, [self.constant(self.fresh(cls.__name__), cls), names, *made.values()], [])
+
+
+def _numbers_of(content: Any) -> str:
+    """The kind of numbers in a list of run-time length, of which an array can be made, and of that the list again."""
+    if type(content) is not Columns or type(content.structure) is not Leaf:
+        return ""
+    t = type_of(content.leaves[0]).elem
+    if t is None or t.dtype not in (np.dtype(float), np.dtype(np.int64)):
+        return ""
+    return t.kind if t.kind in ("py", "generic") else ""
 
 
 def _is_plain_class(cls: type) -> bool:
@@ -437,18 +465,22 @@ def _assign(name: str, value: ast.expr, like: ast.AST) -> ast.stmt:
     return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), like)
 
 
-def _function(tree: ast.FunctionDef, owner: types.FunctionType, file: str, cells: dict[str, Any]) -> types.FunctionType:
-    """The function of a definition, at the user's own lines: with these constants, and the globals of the owner."""
-    outer = dict(zip(owner.__code__.co_freevars, owner.__closure__ or ()))
-    made = {**outer, **{name: types.CellType(value) for name, value in cells.items()}}
-    names: list[ast.arg] = [ast.arg(name) for name in made]
-    enclosing = ast.FunctionDef(
-        "enclosing", ast.arguments([], names, None, [], [], None, []), [tree], [], None, None, **source._TYPE_PARAMS
-    )
+def _code(tree: ast.FunctionDef, around: list[str], owner: types.FunctionType, file: str) -> types.CodeType:
+    """The code of a definition that stands where there are variables with these names around it."""
+    names = ast.arguments([], [ast.arg(name) for name in around], None, [], [], None, [])
+    enclosing = ast.FunctionDef("enclosing", names, [tree], [], None, None, **source._TYPE_PARAMS)
     module = ast.fix_missing_locations(ast.Module([ast.copy_location(enclosing, tree)], []))
     flags = owner.__code__.co_flags & source._FUTURE
     (outside,) = [c for c in compile(module, file, "exec", flags, dont_inherit=True).co_consts if inspect.iscode(c)]
     (code,) = [c for c in outside.co_consts if inspect.iscode(c)]
+    return code
+
+
+def _function(tree: ast.FunctionDef, owner: types.FunctionType, file: str, cells: dict[str, Any]) -> types.FunctionType:
+    """The function of a definition, at the user's own lines: with these constants, and the globals of the owner."""
+    outer = dict(zip(owner.__code__.co_freevars, owner.__closure__ or ()))
+    made = {**outer, **{name: types.CellType(value) for name, value in cells.items()}}
+    code = _code(tree, list(made), owner, file)
     closure = tuple([made[name] for name in code.co_freevars])
     function = types.FunctionType(code, owner.__globals__, tree.name, None, closure)
     source.remember(function, source.Source(tree, file, ast.unparse(tree), []))

@@ -45,7 +45,11 @@ def a_local_helper(x):
 
 def a_default(x):
     k = x[0] * 2
-    return quad(lambda t, k=k: np.cos(k * t) * x[1], 0, 1)[0]
+
+    def f(t: float, g=lambda u: u * x[1]) -> float:
+        return g(t)
+
+    return quad(lambda t, k=k: np.cos(k * t) * x[1], 0, 1)[0] + quad(f, 0, 1)[0]
 
 
 def args(x):
@@ -247,6 +251,15 @@ def functions_in_dictionaries(x):
     return quad(table["f"], 0, 1)[0] + quad(lambda t: table["g"][0](t) * table["f"](t), 0, 1)[0]
 
 
+def lists_of_run_time_length(x):
+    places, heights, counts = [], [], []
+    for k in range(len(x) + 2):
+        places.append(float(x[0]) * k)
+        heights.append(np.sin(x[1] * k))
+        counts.append(k)
+    return quad(lambda t: sum([a * t + b + k for a, b, k in zip(places, heights, counts)]), 0, 1)[0]
+
+
 def what_another_solver_gave(x):
     root = brentq(lambda t: t**3 - x[0], 0, 3)
     sol = integrate.solve_ivp(lambda t, y: -y * root, (0, 1), [x[1]], rtol=1e-9, atol=1e-11)
@@ -272,7 +285,7 @@ PROGRAMS = [
     several_statements, a_name_that_means_two_things, a_parameter_with_a_name_of_ours, helpers_of_helpers,
     a_default_of_a_helper, a_variable_with_a_name_of_ours, methods, a_method_of_a_frozen_dataclass,
     objects_in_dictionaries, objects_in_objects, an_object_that_is_called, a_partial_with_keywords,
-    functions_in_dictionaries, what_another_solver_gave,
+    functions_in_dictionaries, lists_of_run_time_length, what_another_solver_gave,
 ]  # fmt: skip
 
 
@@ -568,14 +581,14 @@ def test_attributes_that_cannot_be_handed_on() -> None:
             self.k = k
             self.rows = []
             for i in range(n):
-                self.rows.append(np.sin(i * k))
+                self.rows.append(np.sin(i * k) * np.ones(i))
 
         def height(self, t):
             return self.k * t
 
     class Sums(Series):
         def total(self, t):
-            return t * sum(self.rows)
+            return t * np.sum(self.rows[0])
 
     def last(series):
         return series.rows[-1]
