@@ -7,10 +7,13 @@ gradients by these arguments can be taken while the program runs.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from ..tree import class_lookup, slot_names
 
 # Makes the function ``pullback(g, *operands)`` of a function and the position of an operand; the one that makes
 # ``jacobian(*operands)``; that of half the sum of squares. The package sets these when the compiler is imported.
@@ -24,12 +27,14 @@ class Callback:
 
     fn:   called with the operands
     like: which of the operands the result is like, by its position; `SCALAR`: the result is a number; None: not known
+    left_out: the names of attributes that the objects lack which the function makes of its operands, and why
     """
 
     def __init__(self, fn: Callable[..., Any], like: int | None = None, name: str = ""):
         self.fn = fn
         self.like = like
         self.__name__ = name or getattr(fn, "__name__", "callback")
+        self.left_out: dict[str, str] = {}
         self._derived: dict[Any, Callback] = {}
 
     def __call__(self, *operands: Any) -> Any:
@@ -90,8 +95,50 @@ def around(fun: Any, at: int, operands: Any) -> Any:
                 f"{fun.__name__!r}, which a solver calls, writes into an array of the function around it; let it "
                 "compute its result only"
             ) from error
+        except AttributeError as error:
+            why = fun.left_out.get(error.name)
+            if why is None:
+                raise
+            what = f"{fun.__name__!r}, which a solver calls, reads the attribute {error.name!r}"
+            raise NotImplementedError(f"{what}: {why}") from error
 
     return call
+
+
+def made_object(cls: Any, names: tuple[str, ...], /, *values: Any) -> Any:
+    """An object of a class with these attributes, of which no constructor knows."""
+    made = cls() if cls is types.SimpleNamespace else object.__new__(cls)
+    for name, value in zip(names, values):
+        if isinstance(class_lookup(cls, name), types.MemberDescriptorType):
+            object.__setattr__(made, name, value)
+        else:
+            made.__dict__[name] = value
+    return made
+
+
+def contents(them: tuple[Any, ...], /) -> list[list[Any]]:
+    """What is in each of these lists, dictionaries and objects."""
+    return [_content(x) for x in them]
+
+
+def _content(x: Any) -> list[Any]:
+    if isinstance(x, list):
+        return list(x)
+    if isinstance(x, dict):
+        return [y for pair in x.items() for y in pair]
+    slots = [getattr(x, name) for name in slot_names(type(x)) if hasattr(x, name)]
+    return [*slots, *_content(getattr(x, "__dict__", {}))]
+
+
+def unchanged(them: tuple[Any, ...], before: list[list[Any]], /) -> None:
+    """Raises NotImplementedError if something else is in one of these than there was before."""
+    for x, was in zip(them, before):
+        now = _content(x)
+        if len(now) != len(was) or any(a is not b for a, b in zip(now, was)):
+            raise NotImplementedError(
+                f"a function that a solver calls writes to an object of class {type(x).__name__!r} that belongs to the "
+                "function around it; let it compute its result only"
+            )
 
 
 def protected(x: Any) -> Any:

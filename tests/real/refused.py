@@ -6,9 +6,7 @@ A refusal with "forwards" beside the message is one of `ad.jvp` alone: the gradi
 import sys
 
 REFUSED: dict[str, tuple[str, ...]] = {
-    "astronomy.distance_modulus": ("a solver gets a function that reads an object ('self') to call",),
     "control.dlqr_scipy": ("no derivative rule for scipy.linalg._solvers.solve_discrete_are",),
-    "finance.bond_ytm": ("a solver gets a function that reads a list ('periods') to call",),
     "geometry.clip_polygon": ("unprovable alias: this list is an item of a list on one path",),
     "geometry.dijkstra": ("this is bound to different kinds of things before and in the loop",),
     "geometry.edit_distance_soft": ("'kitten' cannot be subscripted here",),
