@@ -30,6 +30,11 @@ def _get(g: Any, out: Any, a: Any, path: Path) -> Any:
 Path = tuple[Any, ...]
 
 
+@vjp(opset.GET_STORED, "a", linear=True)
+def _get_stored(g: Any, out: Any, a: Any, path: Path) -> Any:
+    return emit(opset.SET, lib.zeros_for(g, a), path, g)
+
+
 @batch(GET)
 def _get_batch(self: Batcher, op: Op) -> Any:
     a = self.new(op.args[0])
@@ -79,8 +84,13 @@ def _set_a(g: Any, out: Any, a: Any, path: Path, v: Any) -> Any:
     return emit(opset.SET, g, path, 0.0)
 
 
-@vjp((opset.SET, opset.ADDAT), "v")
+@vjp(opset.SET, "v")
 def _set_v(g: Any, out: Any, a: Any, path: Path, v: Any) -> Any:
+    return emit(opset.GET if opset.is_plain_path(path) else opset.GET_STORED, g, path)
+
+
+@vjp(opset.ADDAT, "v")
+def _addat_v(g: Any, out: Any, a: Any, path: Path, v: Any) -> Any:
     return emit(opset.GET, g, path)
 
 

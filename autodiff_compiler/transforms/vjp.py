@@ -292,12 +292,6 @@ def _backward_set(r: Reverse, op: Op, g: Any, env: Bars) -> None:
         r.add(env, a, r.b.emit(SET, g, path, 0.0))
 
 
-def _backward_get_stored(r: Reverse, op: Op, g: Any, env: Bars) -> None:
-    a, path = op.args
-    part = r.match_part(op, g)
-    r.add(env, a, r.b.emit(SET, r.b.emit(ZEROS, a), path, part))
-
-
 def _backward_get(r: Reverse, op: Op, g: Any, env: Bars) -> None:
     a, path = op.args
     if (a.type.is_scalar and adds_axes(path)) or opset.is_whole_scalar(a, path):
@@ -336,7 +330,6 @@ def _backward_list_slice(r: Reverse, op: Op, g: Any, env: Bars) -> None:
 READS_AND_STORES: dict[Prim, Callable[[Reverse, Op, Any, Bars], None]] = {
     SET: _backward_set,
     GET: _backward_get,
-    opset.GET_STORED: _backward_get_stored,
     opset.LIST_GET: _backward_list_get,
     opset.LIST_SLICE: _backward_list_slice,
 }

@@ -273,6 +273,18 @@ def test_product_with_the_hessian() -> None:
     np.testing.assert_allclose(along, difference(g, (A,), (np.array([1.0, 0.5, -0.2]),)), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize("rows, others", [([0, 2], [2, 0]), ([0, 0, 2], [2, 1, 1])])
+def test_product_with_the_hessian_of_a_store_at_indices(rows: list[int], others: list[int]) -> None:
+    def f(x):
+        a = np.outer(x, x)
+        a[rows] = a[others]
+        return np.sum(a[0] ** 3 * x) + np.sum(a[2])
+
+    gradient, v = ad.grad(f), np.array([1.0, 0.5, -0.2])
+    _, along = ad.jvp(gradient, (A,), (v,))
+    np.testing.assert_allclose(along, difference(gradient, (A,), (v,), 1e-5), rtol=1e-7)
+
+
 def test_the_code_is_one_sweep() -> None:
     def f(x, y):
         h = np.tanh(x @ y)
