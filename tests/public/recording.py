@@ -207,7 +207,7 @@ def sources_of(package: str, modules: list[types.ModuleType]) -> Iterator[Callab
     """What makes the calls: the obvious ones first, then the doctests, then the shipped tests."""
     from . import obvious
 
-    yield from obvious.CALLS.get(package, ())
+    yield from obvious.CALLS.get(package, lambda: iter(()))()
     finder = doctest.DocTestFinder(exclude_empty=True)
     for module in modules:
         try:
@@ -237,6 +237,9 @@ def tests_of(package: str, path: Path) -> Iterator[Callable[[], Any]]:
 
 def record(package: str, limit: int, seconds: float) -> list[Recorded]:
     """The calls of a package's public functions, at most `limit` of each function."""
+    from . import obvious
+
+    obvious.BEFORE.get(package, lambda: None)()
     os.environ.setdefault("MPLBACKEND", "Agg")
     modules = modules_of(package)
     remember_defaults(modules)
