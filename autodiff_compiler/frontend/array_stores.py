@@ -55,12 +55,13 @@ class ArrayStores(Outputs):
 
     def flat(self, av: Val, node: Node) -> Val:
         """``a.flat``: the elements in C order, wherever they are in memory. It is no array: it may only be indexed,
-        assigned to, and looped over."""
+        assigned to, unpacked, and looped over."""
         base = self.target(av, ".flat", node)
         up = parents_of(self.frame.node).get(node)
         used = isinstance(up, ast.Subscript) and up.value is node
         used = used or (isinstance(up, (ast.For, ast.comprehension)) and up.iter is node)
-        used = used or (isinstance(up, ast.Assign) and node in up.targets)
+        if isinstance(up, ast.Assign):
+            used = node in up.targets or all(isinstance(target, (ast.Tuple, ast.List)) for target in up.targets)
         if isinstance(up, ast.Call) and node in up.args and isinstance(up.func, ast.Name):
             used = up.func.id in ("enumerate", "zip", "len", "list", "sum", "min", "max")
         if not used:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...errors import AliasError
 from ...ir.core import type_of
 from ...ir.opset import PRIMS
 from ...ir.types import same_dtype
@@ -34,6 +35,8 @@ def _array(ctx: Ctx, source: Val, /, dtype: Val = None, **options: Val) -> Val:
         return _put_in_order(ctx, made, made is not source, order)
     if copy is None and set(options) == {"copy"}:
         return _asarray(ctx, source, dtype)
+    if copy is False and set(options) == {"copy"}:
+        return _uncopied(ctx, source, dtype)
     plain = set(options) <= {"copy"} and copy is True
     if plain and type(source) is Ref and ctx.read(source, node).type.kind == "array":
         return ctx.copy_of(source, node, "K") if found is None else ctx.cast_copy(source, found, node)
@@ -57,6 +60,18 @@ def _array(ctx: Ctx, source: Val, /, dtype: Val = None, **options: Val) -> Val:
     return value
 
 
+def _uncopied(ctx: Ctx, source: Val, dtype: Val) -> Val:
+    """The array itself, with ``copy=False``. NumPy raises where it would have to copy."""
+    found = ctx.dtype_of(dtype, ctx.node)
+    t = ctx.read(source, ctx.node).type if type(source) is Ref else type_of(ctx.operand(source, ctx.node))
+    if type(source) is Ref and t.kind == "array" and (found is None or same_dtype(found, t.dtype)):
+        return source
+    if t.kind == "array" and (t.dtype is None or not (found is None or isinstance(found, np.dtype))):
+        ctx.fail("copy=False of an array whose dtype is not known", ctx.node, "use np.asarray", AliasError)
+    # An array of the number 0 is a copy, so NumPy says here what it says of all copies.
+    return ctx.folded(np.array, [0], {"copy": False}, ctx.node)
+
+
 def _stacked(ctx: Ctx, source: Val) -> Val:
     """The array that NumPy makes of a list of run-time length, of arrays, lists or tuples of numbers; all else as it
     is."""
@@ -78,6 +93,8 @@ def _fromiter(ctx: Ctx, iter: Val, dtype: Val, count: Val = -1, *, like: Val = N
 @lowers(np.asarray, np.asanyarray, border=True)
 def _asarray(ctx: Ctx, a: Val, dtype: Val = None, order: Val = None, **options: Val) -> Val:
     node = ctx.node
+    if set(options) == {"copy"} and options["copy"] is False and order is None:
+        return _uncopied(ctx, a, dtype)
     if order is not None:
         made = _asarray(ctx, a, dtype, **options)
         return made if order == "K" else _put_in_order(ctx, made, made is not a, order)

@@ -29,7 +29,8 @@ from ..library.attributes import attribute_or, has_attribute
 from ..objects import NATIVE, is_generated, is_object
 from ..questions import ASKED_HASH
 
-_NUMBERS = (*PYTHON.values(), np.bool_, *np.sctypeDict.values())
+_SCALARS = (*PYTHON.values(), np.bool_, *np.sctypeDict.values())
+_REAL = (bool, int, float, *[kind for kind in np.sctypeDict.values() if np.dtype(kind).kind in "biuf"])
 _ASKED_INSTANCE = asked("isinstance", isinstance)
 
 
@@ -56,7 +57,9 @@ def _isinstance(ctx: Ctx, obj: Val, class_or_tuple: Val, /) -> Val:
     if type(obj) in (Ref, Value):
         t = type_of(ctx.operand(obj, ctx.node))
         if t.kind in ("scalar", "generic"):
-            kinds = [np.dtype(t.dtype).type, PYTHON.get(t.dtype.kind, int)] if t.dtype is not None else _NUMBERS
+            kinds: Any = _REAL if t.real else _SCALARS
+            if t.dtype is not None:
+                kinds = [np.dtype(t.dtype).type, PYTHON.get(t.dtype.kind, int)]
             answers = {issubclass(cls, classes) for cls in kinds}
             if len(answers) == 1:
                 return proved("class", answers.pop())

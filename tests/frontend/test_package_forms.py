@@ -1,0 +1,72 @@
+"""Forms of code that public packages are written in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from tests.differences import differences
+
+M = np.array([[1.0, 2.0], [3.0, 5.0]])
+
+
+def check(f: Any, *args: Any) -> None:
+    """The gradient by the first argument is that of central differences."""
+    np.testing.assert_allclose(ad.grad(f)(*args), differences(f, *args), rtol=1e-6, atol=1e-8)
+
+
+def unpacked_flat(m):
+    a, b, c, d = m.T.flat
+    return a * b + c * d * d
+
+
+def uncopied(m):
+    a = np.array(m, dtype=np.float64, copy=False)[:1, :2]
+    return np.sum(a * a)
+
+
+def uncopied_and_stored(m):
+    a = np.asarray(m, copy=False)
+    a[0] = 2.0 * a[1]
+    return np.sum(m * m)
+
+
+def joined_with_a_number_of_two_kinds(m):
+    w = 0.5 - m[0, 0]
+    w = 0 if w < -1.0 else np.cos(w)
+    return np.sum(np.r_[w, m[1]] ** 3)
+
+
+@pytest.mark.parametrize("f", [unpacked_flat, uncopied, uncopied_and_stored, joined_with_a_number_of_two_kinds])
+def test_gradient(f: Any) -> None:
+    check(f, M)
+
+
+def test_flat_in_a_name_is_refused() -> None:
+    def f(m):
+        a = m.flat
+        return a[0]
+
+    with pytest.raises(ad.UnsupportedError, match="value of its own"):
+        ad.grad(f)(M)
+
+
+@pytest.mark.parametrize("value", [2.0, [1.0, 2.0], np.ones(2, np.float32)], ids=["a number", "a list", "float32"])
+def test_a_copy_that_is_forbidden_raises_as_in_numpy(value: Any) -> None:
+    def f(x):
+        return np.sum(np.array(x, dtype=np.float64, copy=False))
+
+    def handled(x):
+        try:
+            return np.sum(np.array(x, dtype=np.float64, copy=False))
+        except ValueError:
+            return np.sum(np.asarray(x) * 3.0)
+
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        f(value)
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        ad.grad(f)(value)
+    np.testing.assert_allclose(ad.grad(handled)(value), np.full(np.shape(value), 3.0))

@@ -1,0 +1,4 @@
+from .report import main
+
+if __name__ == "__main__":
+    main()

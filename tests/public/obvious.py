@@ -1,0 +1,479 @@
+"""Calls that the documentation of a package leaves out. They run while the recorder listens.
+
+Each function makes some calls of public functions and methods. What a call returns is not looked at here: the check
+differentiates each call that was seen, and of a method without a result what it left in the object.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+
+def restore_names() -> None:
+    """Names that Python and NumPy have since removed, without which `numpy_ml` cannot be imported."""
+    import collections
+    import collections.abc
+
+    collections.Hashable = collections.abc.Hashable  # type: ignore[attr-defined]
+    for name, kind in (("float", float), ("int", int), ("bool", bool), ("object", object)):
+        if name not in vars(np):
+            setattr(np, name, kind)
+
+
+def opfunu() -> Iterator[Callable[[], Any]]:
+    """Each problem at a point inside of its bounds."""
+    modules = [f"opfunu.name_based.{letter}_func" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    modules += [
+        f"opfunu.cec_based.cec{year}" for year in (2005, 2008, 2010, 2013, 2014, 2015, 2017, 2019, 2020, 2021, 2022)
+    ]
+    for name in modules:
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        for kind in list(vars(module).values()):
+            if isinstance(kind, type) and kind.__module__ == name and "evaluate" in vars(kind):
+                yield lambda kind=kind: evaluated(kind)
+
+
+def evaluated(kind: Any) -> None:
+    problem = kind()
+    rng = np.random.RandomState(7)
+    problem.evaluate(problem.lb + (problem.ub - problem.lb) * rng.uniform(0.3, 0.7, problem.ndim))
+
+
+def kalman_filters() -> Iterator[Callable[[], Any]]:
+    import filterpy.common as common
+    import filterpy.kalman as kalman
+    from filterpy import discrete_bayes, gh, hinfinity, leastsq, memory, stats
+
+    F = np.array([[1.0, 0.1], [0.0, 1.0]])
+    H = np.array([[1.0, 0.3]])
+    Q = np.array([[0.02, 0.01], [0.01, 0.03]])
+    P = np.array([[2.0, 0.3], [0.3, 1.5]])
+    B = np.array([[0.5], [1.0]])
+    x = np.array([[0.4], [1.2]])
+
+    def linear(kind: Any, **more: Any) -> Any:
+        kf = kind(dim_x=2, dim_z=1, **more)
+        kf.x, kf.F, kf.H, kf.Q = x.copy(), F.copy(), H.copy(), Q.copy()
+        if not isinstance(kf, kalman.InformationFilter):
+            kf.P = P.copy()
+        kf.R = np.array([[0.7]])
+        return kf
+
+    def steps(kf: Any) -> None:
+        for z in (0.9, 1.1):
+            kf.predict()
+            kf.update(np.array([[z]]))
+
+    def plain() -> None:
+        kf = linear(kalman.KalmanFilter, dim_u=1)
+        kf.B = B.copy()
+        kf.predict(u=np.array([[0.2]]))
+        kf.update(np.array([[0.9]]))
+        kf.update(np.array([[0.8]]), R=np.array([[0.5]]), H=H)
+        kf.residual_of(np.array([[0.8]]))
+        kf.measurement_of_state(x)
+        kf.get_prediction(u=np.array([[0.1]]))
+        kf.get_update(np.array([[1.0]]))
+        kf.predict_steadystate(u=np.array([[0.1]]))
+        kf.update_steadystate(np.array([[1.0]]))
+        kf.update_correlated(np.array([[1.0]]))
+        kf.update_sequential(0, np.array([[1.0]]))
+        kf.log_likelihood_of(np.array([[1.0]]))
+
+    def batch() -> None:
+        zs = [np.array([[z]]) for z in (0.3, 0.5, 0.8, 0.9)]
+        kf = linear(kalman.KalmanFilter)
+        xs, ps, _, _ = kf.batch_filter(zs)
+        kf.rts_smoother(xs, ps)
+        n = len(zs)
+        xs, ps, _, _ = kalman.batch_filter(x, P, zs, [F] * n, [Q] * n, [H] * n, [np.array([[0.7]])] * n)
+        kalman.rts_smoother(xs, ps, [F] * n, [Q] * n)
+
+    def functions() -> None:
+        kalman.predict(x, P, F, Q)
+        kalman.predict(0.4, 2.0, 1.0, 0.1, 0.3)
+        kalman.update(x, P, np.array([[0.9]]), np.array([[0.7]]), H)
+        kalman.update(x, P, np.array([[0.9]]), np.array([[0.7]]), H, return_all=True)
+        kalman.predict_steadystate(x, F)
+        kalman.update_steadystate(x, np.array([[0.9]]), np.array([[0.3], [0.2]]), H)
+
+    def unscented(points: Any) -> Callable[[], Any]:
+        def run() -> None:
+            import math
+
+            def fx(x: Any, dt: float) -> Any:
+                return np.array([x[0] + dt * x[1], x[1] - dt * math.sin(x[0])])
+
+            def hx(x: Any) -> Any:
+                return np.array([math.hypot(x[0], 2.0)])
+
+            kf = kalman.UnscentedKalmanFilter(2, 1, 0.1, hx, fx, points())
+            kf.x, kf.P, kf.Q, kf.R = np.array([0.4, 1.2]), P.copy(), Q.copy(), np.array([[0.7]])
+            kf.predict()
+            kf.update(np.array([2.1]))
+            kf.batch_filter([np.array([z]) for z in (2.1, 2.2, 2.4)])
+            kf.rts_smoother(np.array([[0.4, 1.2], [0.5, 1.1], [0.6, 0.9]]), np.array([P, P, P]))
+
+        return run
+
+    def extended() -> None:
+        kf = kalman.ExtendedKalmanFilter(2, 1)
+        kf.x, kf.F, kf.P, kf.Q, kf.R = x.copy(), F.copy(), P.copy(), Q.copy(), np.array([[0.7]])
+
+        def jacobian(x: Any) -> Any:
+            return np.array([[x[0, 0], 2.0]]) / np.sqrt(x[0, 0] ** 2 + 4.0)
+
+        def measured(x: Any) -> Any:
+            return np.sqrt(x[0:1] ** 2 + 4.0)
+
+        kf.predict()
+        kf.update(np.array([[2.1]]), jacobian, measured)
+        kf.predict_update(np.array([[2.2]]), jacobian, measured)
+
+    def cubature() -> None:
+        def fx(x: Any, dt: float) -> Any:
+            return np.array([x[0] + dt * x[1], x[1] - dt * np.sin(x[0])])
+
+        def hx(x: Any) -> Any:
+            return np.array([np.sqrt(x[0] ** 2 + 4.0)])
+
+        kf = kalman.CubatureKalmanFilter(2, 1, 0.1, hx, fx)
+        kf.x, kf.P, kf.Q, kf.R = np.array([[0.4], [1.2]]), P.copy(), Q.copy(), np.array([[0.7]])
+        kf.predict()
+        kf.update(np.array([[2.1]]))
+        kalman.spherical_radial_sigmas(np.array([[0.4], [1.2]]), P)
+        kalman.ckf_transform(np.array([[0.4, 1.2], [0.5, 1.1], [0.6, 0.9]]), Q)
+
+    def ensemble() -> None:
+        kf = kalman.EnsembleKalmanFilter(
+            np.array([0.4, 1.2]), P.copy(), 1, 0.1, 8, lambda x: np.array([x[0]]), lambda x, dt: F @ x
+        )
+        kf.Q, kf.R = Q.copy(), np.array([[0.7]])
+        kf.predict()
+        kf.update(np.array([0.5]))
+
+    def points() -> None:
+        kalman.MerweScaledSigmaPoints(2, 0.5, 2.0, 1.0).sigma_points(np.array([0.4, 1.2]), P)
+        kalman.JulierSigmaPoints(2, 1.0).sigma_points(np.array([0.4, 1.2]), P)
+        kalman.SimplexSigmaPoints(2).sigma_points(np.array([0.4, 1.2]), P)
+        sigmas = np.array([[0.4, 1.2], [0.5, 1.3], [0.3, 1.0], [0.6, 1.1], [0.2, 0.9]])
+        weights = np.array([0.2, 0.1, 0.3, 0.25, 0.15])
+        kalman.unscented_transform(sigmas, weights, weights, Q)
+
+    def several() -> None:
+        one, two = linear(kalman.KalmanFilter), linear(kalman.KalmanFilter)
+        two.Q = 3.0 * Q
+        imm = kalman.IMMEstimator([one, two], [0.6, 0.4], np.array([[0.9, 0.1], [0.2, 0.8]]))
+        imm.predict()
+        imm.update(np.array([[0.8]]))
+        bank = kalman.MMAEFilterBank([one, two], [0.6, 0.4], dim_x=2, H=H)
+        bank.predict()
+        bank.update(np.array([[0.8]]))
+
+    def other_filters() -> None:
+        steps(linear(kalman.FadingKalmanFilter, alpha=1.02))
+
+    def information() -> None:
+        kf = kalman.InformationFilter(2, 1)
+        kf.x, kf.F, kf.H, kf.Q = x.copy(), F.copy(), H.copy(), Q.copy()
+        kf.P_inv, kf.R_inv = np.linalg.inv(P), np.array([[1.4]])
+        steps(kf)
+
+    def square_root() -> None:
+        kf = kalman.SquareRootKalmanFilter(2, 1)
+        kf.x, kf.F, kf.H, kf.Q, kf.P, kf.R = x.copy(), F.copy(), H.copy(), Q.copy(), P.copy(), np.array([[0.7]])
+        steps(kf)
+
+    def lagged() -> None:
+        kf = kalman.FixedLagSmoother(2, 1, N=2)
+        kf.x, kf.F, kf.H, kf.Q, kf.P, kf.R = x.copy(), F.copy(), H.copy(), Q.copy(), P.copy(), np.array([[0.7]])
+        kf.smooth(np.array([[0.9]]))
+        kf.smooth_batch([np.array([[z]]) for z in (0.3, 0.5, 0.8, 0.9)], 2)
+
+    def robust() -> None:
+        kf = hinfinity.HInfinityFilter(2, 1, 0, gamma=0.01)
+        kf.x, kf.F, kf.H, kf.P, kf.W = x.copy(), F.copy(), H.copy(), 0.01 * P, 0.1 * Q
+        kf.V = np.array([[0.7]])
+        kf.predict()
+        kf.update(np.array([[0.9]]))
+
+    def simple_filters() -> None:
+        first = gh.GHFilter(x=0.2, dx=0.5, dt=0.3, g=0.6, h=0.02)
+        first.update(1.1)
+        first.batch_filter([1.1, 1.3, 1.7])
+        first.VRF_prediction()
+        first.VRF()
+        second = gh.GHKFilter(x=0.2, dx=0.5, ddx=0.1, dt=0.3, g=0.6, h=0.02, k=0.01)
+        second.update(1.1)
+        second.batch_filter([1.1, 1.3, 1.7])
+        second.VRF_prediction()
+        gh.GHFilterOrder(np.array([0.2, 0.5]), 0.3, 1, 0.6, 0.02).update(1.1)
+        gh.optimal_noise_smoothing(0.6)
+        gh.critical_damping_parameters(0.4, 2)
+        gh.critical_damping_parameters(0.4, 3)
+        gh.benedict_bornder_constants(0.6)
+        gh.benedict_bornder_constants(0.6, True)
+        fading = memory.FadingMemoryFilter([0.2, 0.5], 0.3, 1, 0.7)
+        fading.update(1.1)
+        squares = leastsq.LeastSquaresFilter(0.3, 1)
+        for z in (0.9, 1.1, 1.4):
+            squares.update(z)
+        squares.errors()
+
+    def common_functions() -> None:
+        common.Q_discrete_white_noise(2, 0.3, 1.4)
+        common.Q_discrete_white_noise(3, 0.3, 1.4, block_size=2)
+        common.Q_discrete_white_noise(4, 0.3, 1.4, block_size=2, order_by_dim=False)
+        common.Q_continuous_white_noise(2, 0.3, 1.4)
+        common.Q_continuous_white_noise(3, 0.3, 1.4)
+        common.van_loan_discretization(np.array([[0.0, 1.0], [-1.0, -0.3]]), np.array([[0.2], [1.5]]), 0.1)
+        common.linear_ode_discretation(np.array([[0.0, 1.0], [-1.0, -0.3]]), np.array([[0.2], [1.5]]), np.eye(1), 0.1)
+        common.kinematic_state_transition(2, 0.3)
+        common.kinematic_kf(2, 1, 0.3)
+        common.runge_kutta4(0.7, 0.2, 0.1, lambda y, x: x * y + 1.0)
+        common.inv_diagonal(np.array([[2.0, 0.0], [0.0, 3.0]]))
+        common.outer_product_sum(P, Q)
+        common.order_by_derivative(np.array([[2.0, 1.0], [1.0, 3.0]]), 2, 2)
+        common.reshape_z(np.array([0.4]), 1, 2)
+
+    def statistics() -> None:
+        stats.mahalanobis(np.array([0.4, 1.2]), np.array([0.1, 0.9]), P)
+        stats.mahalanobis(0.4, 0.1, 2.0)
+        stats.log_likelihood(np.array([[0.9]]), x, P, H, np.array([[0.7]]))
+        stats.likelihood(np.array([[0.9]]), x, P, H, np.array([[0.7]]))
+        stats.logpdf(np.array([0.4, 1.2]), np.array([0.1, 0.9]), P)
+        stats.logpdf(0.4, 0.1, 2.0)
+        stats.gaussian(0.4, 0.1, 2.0)
+        stats.gaussian(np.array([0.4, 0.5]), 0.1, 2.0, normed=False)
+        stats.mul(0.1, 2.0, 0.7, 3.0)
+        stats.mul_pdf(0.1, 2.0, 0.7, 3.0)
+        stats.add(0.1, 2.0, 0.7, 3.0)
+        stats.multivariate_gaussian(np.array([0.4, 1.2]), np.array([0.1, 0.9]), P)
+        stats.multivariate_multiply(np.array([0.4, 1.2]), P, np.array([0.1, 0.9]), Q)
+        stats.covariance_ellipse(P)
+        stats.norm_cdf((0.2, 1.1), 0.4, 2.0)
+        stats.NEES(np.array([[0.4, 1.2]] * 3), np.array([[0.1, 0.9]] * 3), np.array([P] * 3))
+
+    def grid() -> None:
+        discrete_bayes.normalize(np.array([0.2, 0.5, 0.9]))
+        discrete_bayes.update(np.array([0.2, 0.5, 0.9]), np.array([0.3, 0.3, 0.4]))
+        discrete_bayes.predict(np.array([0.2, 0.5, 0.3]), 1, np.array([0.1, 0.8, 0.1]))
+        discrete_bayes.predict(np.array([0.2, 0.5, 0.3]), 1, np.array([0.1, 0.8, 0.1]), mode="constant", cval=0.1)
+
+    yield from (plain, batch, functions, extended, cubature, ensemble, points, several, other_filters, information)
+    yield unscented(lambda: kalman.MerweScaledSigmaPoints(2, 0.5, 2.0, 1.0))
+    yield from (square_root, lagged, robust, simple_filters, common_functions, statistics, grid)
+
+
+def numpy_ml() -> Iterator[Callable[[], Any]]:
+    def of(name: str) -> Any:
+        return importlib.import_module(f"numpy_ml.{name}")
+
+    rng = np.random.RandomState(11)
+    X = rng.normal(size=(5, 4))
+    Y = rng.normal(size=(5, 4))
+    images = rng.normal(size=(2, 6, 6, 3))
+    sequences = rng.normal(size=(3, 4, 5))
+
+    def activations() -> Iterator[Callable[[], Any]]:
+        for kind in vars(of("neural_nets.activations.activations")).values():
+            if isinstance(kind, type) and hasattr(kind, "grad") and not inspect.isabstract(kind):
+                yield lambda kind=kind: (kind().fn(X), kind()(X), kind().grad(X), kind().grad2(X))
+
+    def losses() -> None:
+        module = of("neural_nets.losses.losses")
+        softmax = np.exp(X) / np.exp(X).sum(axis=1, keepdims=True)
+        one_hot = np.eye(4)[[0, 2, 1, 3, 0]]
+        sigmoid = of("neural_nets.activations.activations").Sigmoid()
+        module.SquaredError()(Y, X)
+        module.SquaredError.grad(Y, X, X, sigmoid)
+        module.CrossEntropy()(one_hot, softmax)
+        module.CrossEntropy.grad(one_hot, softmax)
+        module.VAELoss()(softmax[:, :2], softmax[:, 1:3], X[:, :2], Y[:, :2])
+        module.VAELoss.grad(softmax[:, :2], softmax[:, 1:3], X[:, :2], Y[:, :2])
+
+    def layers() -> Iterator[Callable[[], Any]]:
+        module = of("neural_nets.layers.layers")
+
+        def passed(make: Callable[[Any], Any], *inputs: Any) -> Callable[[], Any]:
+            def run() -> None:
+                np.random.seed(3)
+                layer = make(module)
+                layer.forward(*inputs)
+                result = layer.forward(*inputs)
+                layer.backward(np.random.normal(size=np.shape(result)))
+
+            return run
+
+        yield passed(lambda m: m.FullyConnected(3, act_fn="Tanh"), X)
+        yield passed(lambda m: m.Softmax(), X)
+        yield passed(lambda m: m.Add(act_fn="Sigmoid"), [X, Y])
+        yield passed(lambda m: m.Multiply(act_fn="Tanh"), [X, Y])
+        yield passed(lambda m: m.Flatten(), images)
+        yield passed(lambda m: m.BatchNorm1D(), X)
+        yield passed(lambda m: m.BatchNorm2D(), images)
+        yield passed(lambda m: m.LayerNorm1D(), X)
+        yield passed(lambda m: m.LayerNorm2D(), images)
+        yield passed(lambda m: m.DotProductAttention(), rng.normal(size=(3, 4)), rng.normal(size=(3, 4)), Y[:3])
+        yield passed(lambda m: m.RBM(4), X)
+        yield passed(lambda m: m.Conv1D(2, 3), rng.normal(size=(2, 7, 3)))
+        yield passed(lambda m: m.Conv2D(2, (3, 3), act_fn="Tanh"), images)
+        yield passed(lambda m: m.Conv2D(2, (3, 3), pad=1, stride=2), images)
+        yield passed(lambda m: m.Pool2D((2, 2), 2), images)
+        yield passed(lambda m: m.Pool2D((2, 2), 2, mode="average"), images)
+        yield passed(lambda m: m.Deconv2D(2, (3, 3)), images)
+        yield passed(lambda m: m.RNNCell(3), X)
+        yield passed(lambda m: m.LSTMCell(3), X)
+        yield passed(lambda m: m.RNN(3), sequences)
+        yield passed(lambda m: m.LSTM(3), sequences)
+
+    def optimizers() -> None:
+        module = of("neural_nets.optimizers.optimizers")
+        for make in (module.SGD, module.AdaGrad, module.RMSProp, module.Adam):
+            kind = make()
+            for _ in range(2):
+                kind(X, Y, "W", 0.3)
+        schedulers = of("neural_nets.schedulers.schedulers")
+        schedulers.ExponentialScheduler(0.1, 3, True, 0.2)(5)
+        schedulers.NoamScheduler(16, 1.3, 50)(7)
+
+    def helpers() -> None:
+        utils = of("neural_nets.utils.utils")
+        utils.pad2D(images, 1, (3, 3), 1)
+        utils.pad1D(sequences, 1, 3, 1)
+        utils.dilate(images, 1)
+        utils.im2col(images, (3, 3, 3, 2), 1, 1)
+        W = rng.normal(size=(3, 3, 3, 2))
+        utils.conv2D(images, W, 1, 1)
+        utils.conv2D_naive(images, W, 1, 1)
+        utils.conv1D(sequences, rng.normal(size=(2, 5, 3)), 1, 0)
+        utils.deconv2D_naive(images, W, 1, 0)
+        utils.calc_fan((3, 4))
+        utils.he_uniform((3, 4))
+        utils.glorot_normal((3, 4), 1.3)
+        utils.truncated_normal(0.2, 1.3, (3, 4))
+
+    def kernels() -> None:
+        module = of("utils.kernels")
+        for kind in (module.LinearKernel(0.3), module.PolynomialKernel(3, 0.4, 1.2), module.RBFKernel(0.8)):
+            kind(X, Y)
+            kind(X)
+        module.pairwise_l2_distances(X, Y)
+        distances = of("utils.distance_metrics")
+        for name in ("euclidean", "manhattan", "chebyshev", "hamming"):
+            getattr(distances, name)(X[0], Y[0])
+        distances.minkowski(X[0], Y[0], 2.5)
+        windows = of("utils.windows")
+        windows.generalized_cosine(9, [0.4, 0.5, 0.1])
+
+    def linear() -> None:
+        module = of("linear_models.lm")
+        target = X @ np.array([0.3, -0.2, 0.5, 1.0]) + 0.1
+        data, held = rng.normal(size=(9, 3)), rng.normal(size=(4, 3))
+        target = data @ np.array([0.3, -0.2, 0.5]) + 0.1 * rng.normal(size=9)
+        for model in (
+            module.LinearRegression(), module.RidgeRegression(0.3), module.BayesianLinearRegressionUnknownVariance(),
+            module.BayesianLinearRegressionKnownVariance(0.1, 0.9),
+        ):  # fmt: skip
+            model.fit(data, target)
+            model.predict(held)
+        logistic = module.LogisticRegression(gamma=0.2)
+        logistic.fit(data, (target > 0).astype(float), max_iter=20)
+        logistic.predict(held)
+        module.sigmoid(X)
+
+    def other_models() -> None:
+        data, held = rng.normal(size=(9, 3)), rng.normal(size=(4, 3))
+        target = data @ np.array([0.3, -0.2, 0.5]) + 0.1 * rng.normal(size=9)
+        process = of("nonparametric.gp").GPRegression("RBFKernel", 0.1)
+        process.fit(data, target)
+        process.predict(held)
+        process.marginal_log_likelihood()
+        regression = of("nonparametric.kernel_regression").KernelRegression("RBFKernel")
+        regression.fit(data, target)
+        regression.predict(held)
+        nearest = of("nonparametric.knn").KNN(k=3, metric=of("utils.distance_metrics").euclidean, classifier=False)
+        nearest.fit(data, target)
+        nearest.predict(held)
+
+    def mixtures() -> None:
+        gmm = of("gmm.gmm")
+        gmm.log_gaussian_pdf(X[0], Y[0], np.eye(4) + 0.1)
+        gmm.logsumexp(X[0])
+        mixture = gmm.GMM(C=2, seed=3)
+        mixture.fit(rng.normal(size=(12, 2)), max_iter=4)
+        mixture.likelihood_lower_bound()
+
+    def chains() -> None:
+        hmm = of("hmm.hmm")
+        A = np.array([[0.7, 0.3], [0.4, 0.6]])
+        B = np.array([[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]])
+        model = hmm.MultinomialHMM(A, B, np.array([0.6, 0.4]), eps=1e-10)
+        model.log_likelihood(np.array([[0, 1, 2, 1]]))
+        model.decode(np.array([[0, 1, 2, 1]]))
+        hmm.logsumexp(X[0])
+
+    def factors() -> None:
+        module = of("factorization.factors")
+        data = np.abs(rng.normal(size=(5, 4)))
+        W, H = np.abs(rng.normal(size=(5, 2))), np.abs(rng.normal(size=(2, 4)))
+        module.VanillaALS(2, max_iter=3).fit(data, W, H, n_initializations=1)
+        module.NMF(2, max_iter=3).fit(data, W, H, n_initializations=1)
+
+    def signals() -> None:
+        dsp = of("preprocessing.dsp")
+        frame = rng.normal(size=16)
+        dsp.DCT(frame)
+        dsp.DFT(frame)
+        dsp.magnitude_spectrum(frame.reshape(2, 8))
+        dsp.power_spectrum(frame.reshape(2, 8), True)
+        dsp.to_frames(frame, 4, 2)
+        dsp.autocorrelate1D(frame)
+        dsp.preemphasis(frame, 0.9)
+        dsp.cepstral_lifter(frame.reshape(2, 8), 5)
+        dsp.mel2hz(np.array([100.0, 250.0]))
+        dsp.hz2mel(np.array([100.0, 1250.0]))
+        dsp.mel_filterbank(16, 4, fs=8000)
+        dsp.batch_resample(images, (4, 4))
+        dsp.bilinear_interpolate(images[0], np.array([1.3, 2.7]), np.array([0.4, 3.2]))
+        dsp.nn_interpolate_1D(sequences[0], np.array([0.4, 2.2]))
+        dsp.mel_spectrogram(rng.normal(size=400), window_duration=0.02, stride_duration=0.01, n_filters=4, fs=8000)
+        dsp.mfcc(rng.normal(size=400), fs=8000, window_duration=0.02, stride_duration=0.01, n_mfccs=3, filters=6)
+
+    def scaling() -> None:
+        scaler = of("preprocessing.general").Standardizer()
+        scaler.fit(X)
+        scaler.inverse_transform(scaler.transform(Y))
+
+    def trees() -> None:
+        losses = of("trees.losses")
+        target = rng.normal(size=6)
+        squared = losses.MSELoss()
+        squared(target, target + 0.3)
+        squared.grad(target, target + 0.3)
+        squared.base_estimator().fit(X, target[:5])
+        losses.ClassProbEstimator().fit(X, np.eye(4)[[0, 1, 2, 3, 0]])
+
+    yield from activations()
+    yield from layers()
+    yield from (losses, optimizers, helpers, kernels, linear, other_models, mixtures, chains, factors, signals, scaling)
+    yield trees
+
+
+# What makes the calls of a package. Each function yields calls that fail on their own.
+CALLS: dict[str, Callable[[], Iterator[Callable[[], Any]]]] = {
+    "filterpy": kalman_filters,
+    "numpy_ml": numpy_ml,
+    "opfunu": opfunu,
+}
+
+# What has to be done before a package can be imported.
+BEFORE: dict[str, Callable[[], None]] = {"numpy_ml": restore_names}
