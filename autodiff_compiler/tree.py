@@ -17,7 +17,7 @@ from __future__ import annotations
 import enum
 import sys
 import types
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -108,12 +108,11 @@ def flatten(obj: Any) -> tuple[list[Any], Tree]:
             return ("make", type(x), tuple([walk(item) for item in x]))
         if is_object(x) and not any(x is y for y in outer):
             outer.append(x)
-            start, names, items = len(leaves), attribute_names(x), []
-            for name in names:
-                items.append(walk(getattr(x, name)))
+            start, own = len(leaves), own_attributes(x)
+            items = [walk(value) for value in own.values()]
             outer.pop()
             if len(leaves) > start:
-                return ("copy", x, names, tuple(items))
+                return ("copy", x, tuple(own), tuple(items))
         return ("static", x)
 
     return leaves, walk(obj)
@@ -202,22 +201,42 @@ def slot_names(cls: type) -> list[str]:
     return [n for n in found if n != "__dict__"]
 
 
-def attribute_names(x: Any) -> tuple[str, ...]:
-    """The names of an object's own attributes, in its dictionary and its slots."""
-    return (*getattr(x, "__dict__", ()), *[n for n in slot_names(type(x)) if hasattr(x, n)])
+def own_attributes(x: Any) -> dict[str, Any]:
+    """An object's own attributes, in its dictionary and its slots. No method of the class runs."""
+    slots = {name: getattr(x, name) for name in slot_names(type(x)) if hasattr(x, name)}
+    return {**getattr(x, "__dict__", {}), **slots}
+
+
+def own_steps(x: Any, name: str) -> tuple[tuple[str, Any], ...]:
+    """The steps of a path from an object to its own attribute. There is one path for each, however it is asked for.
+
+    Where the class computes an attribute of that name, `getattr` does not give the object's own.
+
+    >>> import types
+    >>> own_steps(types.SimpleNamespace(x=1.0), "x")
+    (('attr', 'x'),)
+    """
+    if name in getattr(x, "__dict__", ()) and hasattr(type(class_lookup(type(x), name)), "__set__"):
+        return ("attr", "__dict__"), ("item", name)
+    return (("attr", name),)
 
 
 def new_object(cls: Any, names: Sequence[str], values: Sequence[Any]) -> Any:
     """An instance of a class with these attributes. No method of the class runs."""
     new = cls.__new__(cls) if cls is types.SimpleNamespace else object.__new__(cls)
-    held = getattr(new, "__dict__", None)
-    slots = slot_names(cls)
-    for name, value in zip(names, values):
+    store_own(new, dict(zip(names, values)))
+    return new
+
+
+def store_own(x: Any, values: Mapping[str, Any]) -> None:
+    """Give an object these attributes of its own. No method of the class runs."""
+    held = getattr(x, "__dict__", None)
+    slots = slot_names(type(x))
+    for name, value in values.items():
         if held is None or name in slots:
-            object.__setattr__(new, name, value)
+            object.__setattr__(x, name, value)
         else:
             held[name] = value
-    return new
 
 
 def copy_with(obj: Any, names: Sequence[str], values: Sequence[Any]) -> Any:
@@ -228,7 +247,5 @@ def copy_with(obj: Any, names: Sequence[str], values: Sequence[Any]) -> Any:
     >>> copy_with(Point(1.0, 2.0), ["y"], [5.0])
     Point(x=1.0, y=5.0)
     """
-    held = {name: getattr(obj, name) for name in slot_names(type(obj)) if hasattr(obj, name)}
-    held.update(getattr(obj, "__dict__", {}))
-    held.update(zip(names, values))
+    held = {**own_attributes(obj), **dict(zip(names, values))}
     return new_object(type(obj), tuple(held), tuple(held.values()))

@@ -14,7 +14,7 @@ from ..frontend.inputs import Inputs, base_of, place_of
 from ..frontend.plan import Plan
 from ..frontend.state import Cells
 from ..lowered import Lowered, held
-from ..tree import attribute_names, flatten, is_leaf, is_object
+from ..tree import flatten, is_leaf, is_object, own_attributes, own_steps
 
 
 def argument_place(
@@ -139,7 +139,7 @@ class Wanted:
 
     def walk_container(self, x: Any, path: tuple[Any, ...], name: str) -> Any:
         """The structure for a container of another class: its gradient is a plain dictionary, tuple or list."""
-        if any(holds_floats(getattr(x, attribute)) for attribute in attribute_names(x)):
+        if any(map(holds_floats, own_attributes(x).values())):
             self.refuse(x, name)
         kind = type(x)
         self.inputs.guard(path, "type", kind)
@@ -172,9 +172,9 @@ class Wanted:
             self.inputs.guard((*path, ("attr", "__dict__")), "keys", tuple(x.__dict__))
         self.outer.append(x)
         names, items = [], []
-        for attribute in attribute_names(x):
+        for attribute, value in own_attributes(x).items():
             before, kept = len(self.wrt), len(self.kept)
-            item = self.walk(getattr(x, attribute), (*path, ("attr", attribute)), attribute)
+            item = self.walk(value, (*path, *own_steps(x, attribute)), attribute)
             if len(self.wrt) > before:
                 names.append(attribute)
                 items.append(item)

@@ -28,7 +28,7 @@ from ..ir.core import Region
 from ..ir.interp import interpret
 from ..ir.opset import ASSERT, RAISE
 from ..lowered import Guard, Lowered, bind_arguments, fetch
-from ..tree import attribute_names, copy_with, flatten, is_object, slot_names, unflatten
+from ..tree import copy_with, flatten, is_object, own_attributes, store_own, unflatten
 from .specialize import apart
 
 VARIABLE = "AUTODIFF_COMPILER_CHECK"
@@ -186,11 +186,9 @@ def copied(x: Any, memo: Memo) -> Any:
         if isinstance(x, dict):
             new.update({key: copied(item, memo) for key, item in x.items()})
     elif is_object(x) and flatten(x)[0]:
-        names = attribute_names(x)
         new = copy_with(x, (), ())
         memo[id(x)] = (x, new)
-        for name in names:
-            object.__setattr__(new, name, copied(getattr(x, name), memo))
+        store_own(new, {name: copied(value, memo) for name, value in own_attributes(x).items()})
     else:
         return x
     memo[id(x)] = (x, new)
@@ -211,9 +209,8 @@ def copied_container(x: Any, memo: Memo) -> Any:
         base.__init__(new, [copied(item, memo) for item in base.__iter__(x)], x.maxlen)
     else:
         base.__init__(new, [copied(item, memo) for item in base.__iter__(x)])
-    for name in [*getattr(x, "__dict__", ()), *slot_names(type(x))]:
-        if hasattr(x, name) and name != "default_factory":
-            object.__setattr__(new, name, copied(object.__getattribute__(x, name), memo))
+    own = own_attributes(x)
+    store_own(new, {name: copied(own[name], memo) for name in own if name != "default_factory"})
     return new
 
 
@@ -244,10 +241,8 @@ def agrees(a: Any, b: Any, low: bool = False) -> bool:
     if isinstance(a, dict) and isinstance(b, dict):
         return list(a) == list(b) and all_agree(a.values(), b.values())
     if is_object(a) and is_object(b) and type(a) is type(b):
-        names = attribute_names(a)
-        if set(names) != set(attribute_names(b)):
-            return False
-        return all_agree([getattr(a, n) for n in names], [getattr(b, n) for n in names])
+        held, other = own_attributes(a), own_attributes(b)
+        return held.keys() == other.keys() and all_agree(held.values(), [other[name] for name in held])
     if isinstance(a, _PLAIN) or isinstance(b, _PLAIN):
         return type(a) is type(b) and bool(a == b)
     return True

@@ -23,7 +23,7 @@ from ..ir.foreign import TABLES, root_module
 from ..ir.types import OBJECT, Ty, array, generic, type_of_constant
 from ..lowered import BAKED_MODULES, OBJECT_KEY, Guard, Input, Path, held, key_of, lowering_of
 from ..records import record
-from ..tree import class_lookup, is_library_class, slot_names
+from ..tree import class_lookup, is_library_class, own_steps, slot_names
 from .avals import (
     UNSET,
     Bound,
@@ -153,6 +153,7 @@ class Inputs:
         # By the identity of a module's names, or of a cell: the function that reads it first. All paths begin there.
         self.readers: dict[int, tuple[types.FunctionType, str]] = {}
         self.met: dict[Path, Any] = {}  # the objects at the paths
+        self.namespaces: dict[Path, Any] = {}  # by the path of a `__dict__`: the object that has it
         self.containers: dict[int, list[Path]] = {}  # by id: the lists and dictionaries among the inputs
         self.hidden_cells: dict[int, str] = {}  # of containers that were not passed as arguments
         # See `outside`. By cell: what a container is outside (kind, object, path), the path to an argument or what it
@@ -194,8 +195,13 @@ class Inputs:
     def _wrap(self, obj: Any, path: Path, name: str, hidden: bool, loc: Loc | None) -> Any:
         kind = type(obj)
 
+        def place(k: Any) -> Path:
+            if path in self.namespaces and isinstance(k, str):
+                return (*path[:-1], *own_steps(self.namespaces[path], k))
+            return (*path, ("item", k))
+
         def items(pairs: Iterable[tuple[Any, Any]]) -> tuple[Any, ...]:
-            return tuple([self.wrap(x, (*path, ("item", k)), _item_name(obj, name, k), hidden, loc) for k, x in pairs])
+            return tuple([self.wrap(x, place(k), _item_name(obj, name, k), hidden, loc) for k, x in pairs])
 
         def attribute(which: str, known_as: str = "") -> Any:
             return self.wrap(getattr(obj, which), (*path, ("attr", which)), known_as, hidden, loc)

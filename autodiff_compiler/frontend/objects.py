@@ -19,7 +19,7 @@ from ..errors import MissingAttributeError
 from ..ir.foreign import root_module
 from ..lowered import ObjectStep
 from ..pristine import as_it_was
-from ..tree import class_lookup, is_library_class
+from ..tree import class_lookup, is_library_class, own_steps
 from . import definitions
 from .avals import (
     COLLECTIONS,
@@ -150,8 +150,11 @@ class Objects(Derived):
         if name == "__dict__" or name in getattr(obj, "__dict__", ()):
             if not hasattr(obj, "__dict__"):
                 return MISSING
-            return self.outside(obj.__dict__ if name == "__dict__" else obj.__dict__[name],
-                                (*self.object_path(av), ("attr", name)), node)  # fmt: skip
+            path = self.object_path(av)
+            if name == "__dict__":
+                self.inputs.namespaces[(*path, ("attr", name))] = obj
+                return self.outside(obj.__dict__, (*path, ("attr", name)), node)
+            return self.outside(obj.__dict__[name], (*path, *own_steps(obj, name)), node)
         if isinstance(class_lookup(cls, name), types.MemberDescriptorType) and hasattr(obj, name):
             return self.outside(getattr(obj, name), (*self.object_path(av), ("attr", name)), node)
         return MISSING

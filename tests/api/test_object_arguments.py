@@ -210,3 +210,53 @@ def test_second_order():
     assert g.x == pytest.approx(2 * 6 * 2 * 9 + 3 * 4 * 2 * 3) and g.y == pytest.approx(2 * 3 * 4 * 2 * 3 + 8 * 2)
     ad.check_grads(f, (Point(1.2, 0.7),), order=2)
     ad.check_grads(lambda m, x: m.loss(x), (make(), X), order=2)
+
+
+class Tank:
+    def __init__(self, level, area):
+        self.level, self.area = level, area
+        self.sizes = [level, area]
+
+    def named(self):
+        return {name: self.__dict__[name] for name in ("level", "area")}
+
+
+class Squared:
+    """The object holds `side`, and the class computes what `.side` gives."""
+
+    def __init__(self, side):
+        self.__dict__["side"] = side
+
+    @property
+    def side(self):
+        return self.__dict__["side"] ** 2
+
+    @side.setter
+    def side(self, value):
+        raise AttributeError(value)
+
+
+def test_what_a_namespace_holds_is_what_the_object_holds():
+    def by_name(tank):
+        held = tank.named()
+        return held["level"] * held["area"] * tank.level
+
+    def by_vars(tank):
+        return sum(value for value in vars(tank).values() if isinstance(value, float)) * tank.area
+
+    def through_a_list(tank):
+        return tank.__dict__["sizes"][0] * tank.sizes[1]
+
+    g = ad.grad(by_name)(Tank(2.0, 3.0))
+    assert (g.level, g.area, g.sizes) == (12.0, 4.0, [0.0, 0.0])
+    g = ad.grad(by_vars)(Tank(2.0, 3.0))
+    assert (g.level, g.area) == (3.0, 8.0)
+    assert ad.grad(through_a_list)(Tank(2.0, 3.0)).sizes == [3.0, 2.0]
+
+
+def test_an_attribute_that_the_class_computes_from_the_namespace():
+    def f(square):
+        return square.side * vars(square)["side"]
+
+    value, g = ad.value_and_grad(f)(Squared(2.0))
+    assert value == 8.0 and vars(g) == {"side": 12.0}
