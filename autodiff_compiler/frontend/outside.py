@@ -346,6 +346,7 @@ def _check_item(ctx: Outside, cell: int, node: Node) -> None:
                 "a change of an item, by an index known at run time only, of a list that lives outside",
                 node,
                 "pass the list as an argument",
+                cause=held.index,
             )
         held = ctx.state.heap.get(held.cell)
 

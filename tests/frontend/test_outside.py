@@ -17,6 +17,7 @@ class State:
         self.n, self.last, self.history, self.w = 0, 0.5, [], np.array([1.0, 2.0])
         self.table = {"a": 1.0}
         self._v = 1.0
+        self.joints = [[0.5, 0] for _ in range(3)]
 
     def step(self, x):
         self.n += 1
@@ -160,9 +161,17 @@ def recursive(s, x):
     return again(3)
 
 
+def items_of_a_list_of_lists(s, x):
+    for k in range(1, len(s.joints)):
+        s.joints[k][0] = s.joints[k - 1][0] + np.cos(k * x)
+        s.joints[k][1] = s.joints[k - 1][1] + np.sin(k * x)
+    return s.joints[-1][0] * s.joints[-1][1]
+
+
 PROGRAMS = [
     attributes, new_attribute, in_a_loop, in_a_branch, in_both, a_while, properties, by_name, lists_and_dicts,
     read_back, append_in_a_loop, containers_made_here, array_kept, given_array_changed, through_helpers, recursive,
+    items_of_a_list_of_lists,
 ]  # fmt: skip
 
 
@@ -583,3 +592,12 @@ def test_copies_and_gradients_of_an_object_that_is_written():
     s = State()
     assert ad.grad(copied, 1)(s, 3.0) == pytest.approx(72.0) and s.last == 3.0
     assert ad.grad(inside, 1)(s, 3.0) == pytest.approx(12.0) and s.last == 6.0
+
+
+def test_an_item_at_an_index_that_is_computed_is_not_changed():
+    def f(s, x):
+        s.joints[int(x)][0] = x
+        return x * s.joints[1][0]
+
+    with pytest.raises(AutodiffError, match="an index known at run time only, of a list that lives outside"):
+        ad.grad(f, 1)(State(), 1.5)
