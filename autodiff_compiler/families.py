@@ -20,7 +20,7 @@ _PREFIX = "scipy."
 # The oldest SciPy whose values and dtypes the definitions follow, and what is not known of newer versions.
 OLDEST = (1, 16)
 CHANGED_IN = (1, 18)
-CHANGED = frozenset({"linalg", "spatial", "stats"})
+CHANGED = frozenset({"stats"})
 
 
 def known_versions(part: str) -> str:

@@ -102,6 +102,8 @@ def sample(op: Op, arg: Any) -> Any:
     if min(shape, default=0) < 0 or np.prod(shape, dtype=float) > MOST_ELEMENTS:
         raise LookupError
     made = np.ones(shape, t.dtype)
+    if len(shape) > 1:  # a matrix that has an inverse and factors
+        made += np.eye(*shape[-2:], dtype=t.dtype)
     return made if t.kind == "array" else made[()] if t.kind == "generic" else made.item()
 
 

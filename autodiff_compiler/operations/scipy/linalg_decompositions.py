@@ -92,12 +92,14 @@ op("scipy.linalg.cho_factor", "a: array, lower: known, overwrite_a, check_finite
 
 @vjp(linalg.cho_factor, "a")
 def _cho_factor(g: Any, out: Any, a: Any, lower: Any = False, **options: Any) -> Any:
-    """The triangle that is not asked for holds what `a` holds there."""
+    """The triangle that is not asked for holds what `a` holds there, or zeros."""
     lib.need_real("scipy.linalg.cho_factor", a)
     lower = flag(lower, "lower")
-    rest = np.triu(g[0], 1) if lower else np.tril(g[0], -1)
     factor = np.tril(out[0]) if lower else np.triu(out[0])
-    return _cholesky_bar(g[0], factor, lower) + rest
+    bar = _cholesky_bar(g[0], factor, lower)
+    if kernels.CLEARED:
+        return bar
+    return bar + (np.triu(g[0], 1) if lower else np.tril(g[0], -1))
 
 
 def _lu_factor_type(b: Builder, a: Any, *rest: Any, **options: Any) -> Any:

@@ -119,6 +119,41 @@ def test_order_that_is_differentiated() -> None:
     np.testing.assert_allclose(ad.grad(f)(2.5), differences(f, 2.5), rtol=1e-6)
 
 
+STACKED = [
+    (distance.euclidean, ()), (distance.euclidean, (W,)), (distance.minkowski, (3,)), (distance.minkowski, (2.5, W)),
+    (distance.sqeuclidean, ()), (distance.sqeuclidean, (W,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fn, options", STACKED, ids=lambda x: getattr(x, "__name__", ""))
+def test_stacks(fn: Any, options: tuple[Any, ...]) -> None:
+    """Where SciPy takes them: from 1.18 on."""
+    try:
+        wanted = fn(A, B[0], *options)
+    except ValueError as error:
+        with pytest.raises(ValueError, match=str(error)):
+            ad.grad(lambda x: np.sum(fn(x, B[0], *options)))(A)
+        return
+    check_case(fn, (A, B[0], *options))
+    value, _ = ad.jvp(lambda x: fn(x, B[0], *options), (A,), (A,))
+    np.testing.assert_allclose(value, wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.int8])
+def test_whole_numbers(dtype: Any) -> None:
+    """They are float64 before they are subtracted."""
+    u = np.array([3, 100, 7, 9]).astype(dtype)
+
+    def f(v):
+        return distance.sqeuclidean(u, u[::-1]) * v + distance.sqeuclidean(u, v * np.ones(4, np.float32))
+
+    v = np.float32(0.3)
+    value, slope = ad.value_and_grad(f)(v)
+    assert value.dtype == f(v).dtype
+    np.testing.assert_allclose(value, f(v), rtol=1e-6)
+    np.testing.assert_allclose(slope, distance.sqeuclidean(u, u[::-1]) + 2 * np.sum(v - u.astype(float)), rtol=1e-6)
+
+
 def test_out() -> None:
     def f(x):
         buffer = np.zeros(21)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import distance
 
+from ....kernels.scipy.installed import takes
 from ...definitions import defines, known, refuse
 from . import spatial_rotation as spatial_rotation
 
@@ -18,6 +19,8 @@ METRICS = (
     "euclidean", "sqeuclidean", "cityblock", "chebyshev", "minkowski", "seuclidean", "mahalanobis", "cosine",
     "correlation", "canberra", "braycurtis", "hamming",
 )  # fmt: skip
+# From SciPy 1.18 on, the distances that are norms take stacks of vectors, and keep float32.
+STACKS = takes(distance.euclidean, np.zeros((2, 1)), np.zeros((2, 1)))
 
 
 def root(x: Any) -> Any:
@@ -181,6 +184,11 @@ def vector(u: Any) -> Any:
     return u
 
 
+def vectors(u: Any) -> Any:
+    """One vector, or a stack of them where SciPy takes stacks."""
+    return np.asarray(u) if STACKS else vector(u)
+
+
 def weights(w: Any) -> Any:
     return None if w is None else vector(w).astype(np.float64)
 
@@ -189,8 +197,8 @@ def weights(w: Any) -> Any:
 def minkowski(u: Any, v: Any, p: Any = 2, w: Any = None) -> Any:
     if p <= 0:
         raise ValueError("p must be greater than 0")
-    found = lengths(vector(u) - vector(v), p, weights(w))
-    return float(found) if p == 2 else found
+    found = lengths(vectors(u) - vectors(v), p, weights(w))
+    return float(found) if p == 2 and not STACKS else found
 
 
 @defines(distance.euclidean)
@@ -200,10 +208,14 @@ def euclidean(u: Any, v: Any, w: Any = None) -> Any:
 
 @defines(distance.sqeuclidean)
 def sqeuclidean(u: Any, v: Any, w: Any = None) -> Any:
-    difference = vector(u) - vector(v)
-    if not np.issubdtype(difference.dtype, np.inexact):
-        difference = difference.astype(np.float64)
-    return np.dot(difference, difference if w is None else weights(w) * difference)
+    u, v = vectors(u), vectors(v)
+    if not np.issubdtype(u.dtype, np.inexact):
+        u = u.astype(np.float64)
+    if not np.issubdtype(v.dtype, np.inexact):
+        v = v.astype(np.float64)
+    difference = u - v
+    weighted = difference if w is None else weights(w) * difference
+    return np.vecdot(difference, weighted) if STACKS else np.dot(difference, weighted)
 
 
 @defines(distance.cityblock)
