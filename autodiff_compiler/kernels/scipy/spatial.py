@@ -23,3 +23,57 @@ def nearest_rotation(a: Any) -> Any:
 def without_derivative(x: Any) -> Any:
     """A copy of the array. The derivative is nan, since what it stands for has none."""
     return np.array(x)
+
+
+def tree(points: Any) -> Any:
+    """The tree of the points."""
+    from scipy.spatial import cKDTree
+
+    return cKDTree(points)
+
+
+def tree_points(tree: Any) -> Any:
+    """The points of a tree that was made outside."""
+    if tree.boxsize is not None:
+        raise NotImplementedError("the derivative of a distance in a periodic box")
+    return np.array(tree.data)
+
+
+def neighbours(tree: Any, x: Any, k: Any, eps: float, p: float, bound: float, workers: int) -> Any:
+    """The numbers of the nearest points; where there are too few, the number of all points."""
+    found = tree.query(np.asarray(x, dtype=np.float64), k, eps, p, bound, workers)[1]
+    return np.asarray(found, dtype=np.int64)
+
+
+def balls(tree: Any, x: Any, r: Any, p: float, eps: float, workers: int, return_sorted: Any, return_length: Any) -> Any:
+    """The numbers of the points in balls, as SciPy returns them."""
+    return tree.query_ball_point(np.asarray(x), r, p, eps, workers, return_sorted, return_length)
+
+
+def close_pairs(tree: Any, r: float, p: float, eps: float) -> Any:
+    """The pairs of points that are this near, as rows."""
+    return tree.query_pairs(r, p, eps, output_type="ndarray")
+
+
+def hull(points: Any, options: Any) -> Any:
+    """The convex hull, as SciPy's object."""
+    from scipy.spatial import ConvexHull
+
+    return ConvexHull(points, qhull_options=options)
+
+
+def triangulation(points: Any, furthest_site: bool, options: Any) -> Any:
+    """The triangulation, as SciPy's object."""
+    from scipy.spatial import Delaunay
+
+    return Delaunay(points, furthest_site=furthest_site, qhull_options=options)
+
+
+def qhull_attribute(found: Any, name: str) -> Any:
+    """What it says of the points without their places: numbers of points and of simplices."""
+    return np.array(getattr(found, name))
+
+
+def simplex_of(found: Any, x: Any, bruteforce: bool, tol: Any) -> Any:
+    """The simplex that each point is in."""
+    return found.find_simplex(np.asarray(x), bruteforce, tol)

@@ -24,7 +24,7 @@ from .. import lib
 from ..lib import call, ndim, part, swap
 from ..linalg import inexact_dtype, square_type
 from ..record import jvp, op, passes_on, vjp
-from . import linalg_decompositions, linalg_functions
+from . import linalg_decompositions, linalg_functions, linalg_structured
 from .linalg_decompositions import flag, folded, matrix_type
 
 _COLUMN = (slice(None), None)
@@ -412,4 +412,4 @@ for _name, _kind in (("hilbert", np.float64), ("dft", np.complex128), ("hadamard
                      ("pascal", None), ("invpascal", None)):  # fmt: skip
     op(f"scipy.linalg.{_name}", "n, *options", type=_constant(None if _kind is None else np.dtype(_kind)), nondiff=True)
 
-__all__ = ["linalg_decompositions", "linalg_functions", "outer"]
+__all__ = ["linalg_decompositions", "linalg_functions", "linalg_structured", "outer"]

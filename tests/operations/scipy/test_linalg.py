@@ -111,11 +111,32 @@ CASES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (linalg.hankel, (V,), {}),
     (linalg.khatri_rao, (T, B.T @ M), {}),
 ]
+CASES += [
+    (linalg.companion, (C5,), {}),
+    (linalg.companion, (W[:2],), {}),
+    *[(linalg.convolution_matrix, (V, n, mode), {}) for n in (2, 5) for mode in ("full", "same", "valid")],
+    (linalg.leslie, (W, V), {}),
+    (linalg.fiedler, (W,), {}),
+    (linalg.diagsvd, (V, 3, 5), {}),
+    (linalg.diagsvd, (V, 4, 3), {}),
+    (linalg.matmul_toeplitz, (C5, X5), {}),
+    (linalg.matmul_toeplitz, (C5, BANDS.T), {"check_finite": True}),
+    (linalg.solve_circulant, (C5, X5), {}),
+    (linalg.pinvh, (S,), {}),
+    (linalg.pinvh, (S,), {"lower": False}),
+    (linalg.fractional_matrix_power, (S, 0.4), {}),
+    (linalg.fractional_matrix_power, (S + 0.1 * M, -1.5), {}),
+    (linalg.subspace_angles, (T, W[:, None]), {}),
+    (linalg.subspace_angles, (BANDS[:, :2], BANDS[:, 2:]), {}),
+    (linalg.subspace_angles, (T[:, :1], T[:, :1] + 1e-3 * T[:, 1:2]), {}),
+    (linalg.orthogonal_procrustes, (T, T[::-1] + 0.3), {}),
+]
 if hasattr(linalg, "kron"):
     CASES.append((linalg.kron, (T, B), {}))
 # Functions with several results or operands in a tuple, which cases below call.
 ELSEWHERE = [
-    "cho_solve", "lu_solve", "lstsq", "eig", "eigvals", "solve_continuous_are", "null_space", "orth",
+    "cho_solve", "lu_solve", "lstsq", "eig", "eigvals", "solve_continuous_are", "solve_discrete_are", "null_space", "orth",
+    "schur",
 ]  # fmt: skip
 
 
@@ -151,6 +172,9 @@ RULES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (linalg.expm, (M,), {}),
     (linalg.expm_frechet, (M, S), {"compute_expm": False}),
     (kernels.finite, (V,), {}),
+    (linalg.pinvh, (S,), {}),
+    (linalg.pinvh, (S,), {"lower": False}),
+    (linalg.fractional_matrix_power, (S, 0.4), {}),
 ]
 
 
@@ -325,7 +349,17 @@ def test_riccati() -> None:
         x = linalg.solve_continuous_are(a, b, q @ q.T, r @ r.T)
         return np.sum(x * x[0])
 
+    def g(a, b, q, r):
+        x = linalg.solve_discrete_are(a, b, q @ q.T, r @ r.T)
+        return np.sum(x * x[0]) / 100
+
+    def second(a, b):
+        grads = ad.grad(g, argnums=(0, 1))(a, b, M.T, r)
+        return np.sum(grads[0] * S) + np.sum(grads[1] * b)
+
     check(f, M, T[:3, :2], M.T, r, tolerance=1e-4)
+    check(g, M, T[:3, :2], M.T, r, tolerance=1e-4)
+    check(second, M / 2, T[:3, :2], tolerance=1e-4)
 
 
 def test_complex_matrices() -> None:
@@ -408,7 +442,11 @@ def test_what_scipy_raises() -> None:
     [
         (lambda a: linalg.null_space(a), "basis of a space"),
         (lambda a: linalg.orth(a), "basis of a space"),
-        (lambda a: linalg.schur(a)[0], "no rule"),
+        (lambda a: linalg.schur(a)[0], "Schur form, which is one of many"),
+        (lambda a: linalg.solve_discrete_are(a, a, a, a, e=a), "with e or s"),
+        (lambda a: linalg.solve_circulant(a, a), "several axes"),
+        (lambda a: linalg.schur(a, sort="lhp")[0], "with sort"),
+        (lambda a: linalg.pinvh(a, rtol=0.1), "rtol"),
         (lambda a: linalg.eigh(a, subset_by_index=[0, 1])[0], "with a subset"),
         (lambda a: linalg.qr(a[:, :2])[0], "mode='full'"),
         (lambda a: linalg.solve(np.stack([a, a]), np.ones((2, 3, 1))), "stack of matrices"),
@@ -421,6 +459,28 @@ def test_refusals(call: Any, message: str) -> None:
 
     with pytest.raises(AutodiffError, match=message):
         ad.grad(f)(M)
+
+
+def test_bases_of_constant_matrices() -> None:
+    """They are constant, and need no derivative."""
+
+    def f(x):
+        t, z = linalg.schur(M)
+        return np.sum(linalg.null_space(T.T) * x[0]) + np.sum(linalg.orth(T) @ x) + np.sum(t @ z @ x)
+
+    def g(x):
+        return np.sum(x) if linalg.issymmetric(x @ x.T) and not linalg.ishermitian(x + 1j) else np.sum(x * x)
+
+    check(f, V)
+    assert np.all(ad.grad(g)(M) == 1)
+
+
+def test_dependent_columns() -> None:
+    def f(a):
+        return np.sum(linalg.subspace_angles(a, T))
+
+    with pytest.raises(NotImplementedError, match="dependent columns"):
+        ad.grad(f)(np.ones((4, 2)))
 
 
 def test_matrices_of_known_entries() -> None:

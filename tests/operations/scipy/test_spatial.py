@@ -11,7 +11,7 @@ from scipy.spatial import distance
 import autodiff_compiler as ad
 from autodiff_compiler.errors import AutodiffError
 from tests.differences import differences
-from tests.operations.scipy import test_spatial, test_spatial_rotation
+from tests.operations.scipy import test_spatial, test_spatial_rotation, test_spatial_trees
 from tests.operations.scipy.harness import check_case, load, untested
 from tests.operations.scipy.test_spatial_rotation import RULES
 
@@ -92,7 +92,7 @@ def test_values(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: A
 
 
 def test_every_function_has_a_case() -> None:
-    missing = untested("spatial", CASES + RULES, test_spatial, test_spatial_rotation)
+    missing = untested("spatial", CASES + RULES, test_spatial, test_spatial_rotation, test_spatial_trees)
     assert [name for name in missing if name != "without_derivative by x"] == []  # test_gimbal_lock
 
 

@@ -21,6 +21,7 @@ from ....kernels.scipy.linalg import (
     toeplitz_solution,
 )
 from ...definitions import defines, refuse
+from . import linalg_structured as linalg_structured
 
 LAPACK = (np.dtype("f"), np.dtype("d"), np.dtype("F"), np.dtype("D"))
 
@@ -355,16 +356,6 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: Any = False, check
         if (np.ndim(a) == 1 and ord in (None, 2)) or (np.ndim(a) == 2 and ord in (1, np.inf)):
             return float(found)  # as BLAS and LAPACK return it
     return found
-
-
-@defines(linalg.null_space)
-def null_space(A: Any, rcond: Any = None, **options: Any) -> Any:
-    refuse("scipy.linalg.null_space, whose result is any basis of a space", "use the projection, I - pinv(A) @ A")
-
-
-@defines(linalg.orth)
-def orth(A: Any, rcond: Any = None) -> Any:
-    refuse("scipy.linalg.orth, whose result is any basis of a space", "use the projection, A @ pinv(A)")
 
 
 # --- functions of matrices --------------------------------------------------------------------------------------------

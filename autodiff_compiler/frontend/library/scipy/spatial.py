@@ -12,8 +12,10 @@ import numpy as np
 from scipy.spatial import distance
 
 from ....kernels.scipy.installed import takes
-from ...definitions import defines, known, refuse
+from ...definitions import defines, refuse
 from . import spatial_rotation as spatial_rotation
+from . import spatial_trees as spatial_trees
+from .spatial_lengths import lengths, root
 
 METRICS = (
     "euclidean", "sqeuclidean", "cityblock", "chebyshev", "minkowski", "seuclidean", "mahalanobis", "cosine",
@@ -21,31 +23,6 @@ METRICS = (
 )  # fmt: skip
 # From SciPy 1.18 on, the distances that are norms take stacks of vectors, and keep float32.
 STACKS = takes(distance.euclidean, np.zeros((2, 1)), np.zeros((2, 1)))
-
-
-def root(x: Any) -> Any:
-    """The square root, with derivative zero at zero."""
-    zero = x == 0
-    return np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x)))
-
-
-def lengths(difference: Any, p: Any, w: Any = None) -> Any:
-    """The norms of order `p` along the last axis, of elements that count `w` times."""
-    if p == 1:
-        difference = np.abs(difference)
-        return np.sum(difference if w is None else w * difference, axis=-1)
-    if p == 2:
-        return np.linalg.norm(difference if w is None else np.sqrt(w) * difference, axis=-1)
-    if p == np.inf:
-        difference = np.abs(difference)
-        return np.max(difference if w is None else np.where(w > 0, difference, 0.0), axis=-1)
-    if w is not None:
-        difference = np.power(w, 1 / p) * difference
-    if known(p):
-        return np.linalg.norm(difference, p, axis=-1)
-    powers = np.sum(np.abs(difference) ** p, axis=-1)
-    zero = powers == 0
-    return np.where(zero, 0.0, np.where(zero, 1.0, powers) ** (1 / p))
 
 
 def cosines(u: Any, v: Any, w: Any = None, centered: Any = False) -> Any:
