@@ -115,6 +115,10 @@ class Access(Memory):
         if kind is SliceOf or kind is RangeOf:
             if name in ("start", "stop", "step"):
                 return getattr(av, name)
+        if kind is Closure and av.attributes is not None:
+            held = self.checked(av.attributes.cell, node, "function").get(name)
+            if held is not MISSING:
+                return self.use(held, name, node)
         if kind is Closure and name in ("__name__", "__qualname__"):
             return getattr(av.node, "name", "<lambda>")
         if kind is FlagsOf:

@@ -244,9 +244,12 @@ class Instance(Container):
 
 @record
 class Closure(Composite):
-    """A function that the lowered code defines; `names` and `values`: the defaults of keyword-only parameters."""
+    """A function that the lowered code defines; `names` and `values`: the defaults of keyword-only parameters.
 
-    many = ("defaults", "values")
+    attributes: a dictionary of what the code assigns to its attributes, or None if it does not.
+    """
+
+    many, single = ("defaults", "values"), ("attributes",)
     node: ast.FunctionDef | ast.Lambda
     env: int  # the frame in which it was defined
     owner: Any  # the function whose globals it sees
@@ -254,6 +257,7 @@ class Closure(Composite):
     names: tuple[str, ...]
     values: tuple[Any, ...]
     file: str
+    attributes: Any = None
 
 
 @record

@@ -280,7 +280,7 @@ class _Lifting:
             return
         if type(av) is Maybe:
             self.refuse(f"a function that reads {name!r}, which may not be bound,", "bind it on all paths")
-        if name in self.changed and type(av) in (ListRef, DictRef, Instance, Obj):
+        if name in self.changed and type(av) in (ListRef, DictRef, Instance, Obj, Closure):
             self.refuse(f"a function that changes {describe(av)} ({name!r})", "return what it computes")
         expression = self.built(name, av)
         if not (isinstance(expression, ast.Name) and expression.id == name):

@@ -96,6 +96,9 @@ class Classes(Questions):
             return self.find_attribute(av, name, node)
         if type(av) is Bound and not isinstance(av.fn, str) and class_lookup(types.MethodType, name) is None:
             return self.looked_up(av.fn, name, read, node)
+        if type(av) is Closure and not name.startswith("__"):
+            held = MISSING if av.attributes is None else self.checked(av.attributes.cell, node, "function").get(name)
+            return held if held is MISSING else self.use(held, name, node) if read else proved("class", True)
         cls = self.class_of(av, node)
         if cls is None or type(av) is Closure or (type(av) is Instance and not is_object(av) and cls is OneShot):
             self.not_known(f"whether {describe(av)} has {name!r}", node, "ask the class, or keep a flag")

@@ -23,6 +23,7 @@ from ..tree import class_lookup, is_library_class, slot_names
 from .avals import (
     UNSET,
     Bound,
+    Closure,
     Columns,
     DictRef,
     Entries,
@@ -249,6 +250,10 @@ class Construct(Recursions):
             return
         if type(base) is Obj:
             self.write_attribute(base, name, node)
+        if type(base) is Closure and base.attributes is not None and not name.startswith("__"):
+            content = self.checked(base.attributes.cell, node, "function")
+            self.mutate(base.attributes.cell, Entries.of({**content.table, name: av}), node)
+            return
         is_array = type(base) is Ref and self.read(base, node).type.kind == "array"
         found: Any = np.ndarray if is_array else self.class_of(base, node) if type_of(base).is_scalar else None
         if isinstance(found, type) and not hasattr(found, name):

@@ -5,6 +5,7 @@ import __future__
 
 import ast
 import enum
+import functools
 import operator
 from typing import Any
 
@@ -39,6 +40,7 @@ from .handlers import Ctx, Node, Val, handler_of_node, lowers
 from .inputs import is_lasting
 from .objects import is_object
 from .pseudo import Computed
+from .scopes import FunctionNode
 from .sets import History, literal_constant
 
 _BINARY: dict[type, Any] = {
@@ -58,6 +60,24 @@ _DUNDER = {
     operator.and_: "and", operator.or_: "or", operator.xor: "xor", operator.lshift: "lshift",
     operator.rshift: "rshift",
 }  # fmt: skip
+
+
+@functools.lru_cache(maxsize=1024)
+def _with_attributes(node: FunctionNode) -> frozenset[ast.AST]:
+    """The functions defined in this one to attributes of which something is assigned."""
+    stored = {
+        n.value.id
+        for n in ast.walk(node)
+        if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name)
+    }
+    found: set[ast.AST] = set()
+    for n in ast.walk(node) if stored else ():
+        if isinstance(n, ast.FunctionDef) and n.name in stored:
+            found.add(n)
+        if isinstance(n, ast.Assign) and isinstance(n.value, ast.Lambda):
+            if any(isinstance(target, ast.Name) and target.id in stored for target in n.targets):
+                found.add(n.value)
+    return frozenset(found)
 
 
 class Expressions(Classes):
@@ -97,7 +117,9 @@ class Expressions(Classes):
         pairs = zip(node.args.kwonlyargs, node.args.kw_defaults)
         keywords = {a.arg: self.ev(d) for a, d in pairs if d is not None}
         _ev_annotations(self, node)
-        return Closure(node, frame.env, frame.owner, defaults, tuple(keywords), tuple(keywords.values()), frame.file)
+        held = self.new_dict({}) if node in _with_attributes(frame.node) else None
+        values = tuple(keywords.values())
+        return Closure(node, frame.env, frame.owner, defaults, tuple(keywords), values, frame.file, held)
 
     # --- operators ------------------------------------------------------------------------------------------------
 

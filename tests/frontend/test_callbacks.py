@@ -483,6 +483,33 @@ def test_what_the_function_raises() -> None:
         ad.grad(lambda x: brentq(lambda t: t + x[0], 1, 2))(X)
 
 
+def test_attributes_of_functions() -> None:
+    def f(x):
+        def scaled(t):
+            return t * x[0]
+
+        scaled.power = x[1] ** 2
+        if x[0] > 0.5:
+            scaled.power = scaled.power * 3
+        line = lambda t: t
+        line.power = 2.0
+        both = (scaled, line)
+        others = [hasattr(fn, "weight") for fn in both]
+        return sum([fn(2.0) * fn.power for fn in both]) + getattr(line, "weight", 5.0) + sum(others)
+
+    np.testing.assert_allclose(ad.grad(f)(X), differences(f, X), rtol=1e-6)
+
+    def made_in_a_loop(x):
+        total = 0.0
+        for k in range(3):
+            g = lambda t: t * x[0]
+            g.weight = x[1] * k
+            total += g(1.0) * g.weight
+        return total
+
+    np.testing.assert_allclose(ad.grad(made_in_a_loop)(X), differences(made_in_a_loop, X), rtol=1e-6)
+
+
 def test_objects_that_are_written_to() -> None:
     def a_counter(x):
         return quad(Counts(x[0]).height, 0, 1)[0]

@@ -84,11 +84,61 @@ def steps_of(ts: Any, t_eval: Any) -> Any:
     return np.clip(np.searchsorted(ts, t_eval, side="left") - 1, 0, max(len(ts) - 2, 0))
 
 
-def ode_steps(fun: Any, t_span: Any, y0: Any, method: Any, args: Any, options: Any) -> Any:
-    """What `scipy.integrate.solve_ivp` gives with one time for each step that it takes."""
+def ode_steps(
+    fun: Any, t_span: Any, y0: Any, method: Any, args: Any, events: Any, dense: Any, t_eval: Any, options: Any
+) -> Any:
+    """What `scipy.integrate.solve_ivp` gives with one time for each step that it takes.
+
+    events: for each, the function, and its attributes `terminal` and `direction`
+    dense:  the result keeps the solution between the steps, as it does where there are events
+    t_eval: times that have to lie in the interval, and in its order, or None
+    """
+    args = tuple(map(protected, args)) or None
+    watched = [_event(*event) for event in events]
+    if t_eval is not None:
+        # SciPy is not given them, as it would then give no steps.
+        between, later = np.sort(np.asarray(t_span, float)), np.diff(t_eval)
+        if np.ndim(t_eval) != 1:
+            raise ValueError("`t_eval` must be 1-dimensional.")
+        if np.any(t_eval < between[0]) or np.any(t_eval > between[1]):
+            raise ValueError("Values in `t_eval` are not within `t_span`.")
+        if np.any(later <= 0 if t_span[1] > t_span[0] else later >= 0):
+            raise ValueError("Values in `t_eval` are not properly sorted.")
     return integrate.solve_ivp(
-        fun, t_span, y0, method=method, args=tuple(map(protected, args)) or None, **dict(options)
-    )
+        fun, t_span, y0, method=method, args=args, events=watched or None, dense_output=bool(dense or watched),
+        **dict(options),
+    )  # fmt: skip
+
+
+def _event(fun: Any, terminal: Any, direction: Any) -> Any:
+    """An event as `solve_ivp` takes it: the settings are attributes of a function."""
+
+    def event(t: Any, y: Any, *args: Any) -> Any:
+        return fun(t, y, *args)
+
+    event.terminal, event.direction = terminal, direction  # type: ignore[attr-defined]
+    return event
+
+
+def steps_taken(outcome: Any) -> Any:
+    """The times at the ends of the steps; the last is not cut off where a terminal event ended the integration."""
+    if outcome.sol is None:
+        return np.array(outcome.t, float)
+    parts = outcome.sol.interpolants
+    return np.array([*[part.t_old for part in parts], parts[-1].t], float)
+
+
+def event_times(outcome: Any, k: int) -> Any:
+    """The times of an event."""
+    return np.array(outcome.t_events[k], float)
+
+
+def ended_by(outcome: Any, t_span: Any) -> int:
+    """The number of the time, among those of all events, at which the integration ended; -1: at the end of `t_span`."""
+    if outcome.status != 1:
+        return -1
+    times = np.concatenate(outcome.t_events)
+    return int(np.argmax(times if t_span[1] > t_span[0] else -times))
 
 
 def trajectory(fun: Any, at: int, tfirst: bool, solver: Any, t: Any, y0: Any, *operands: Any) -> Any:

@@ -13,12 +13,15 @@ from ...kernels.scipy.integrate import (
     cotangent_of,
     dense_polynomial,
     dense_stages,
+    ended_by,
+    event_times,
     gauss_nodes,
     integral,
     ode_steps,
     reached,
     runge_kutta,
     steps_of,
+    steps_taken,
     trajectory,
     trajectory_adjoint,
 )
@@ -74,7 +77,13 @@ def _coefficients_type(b: Builder, method: str) -> Any:
 
 
 op(runge_kutta, "method", type=_coefficients_type, nout=3, nondiff=True)
-op(ode_steps, "fun, t_span, y0, method, args, options", type=lambda b, *args: OBJECT, nondiff=True, effects=True)
+op(
+    ode_steps, "fun, t_span, y0, method, args, events, dense, t_eval, options",
+    type=lambda b, *args: OBJECT, nondiff=True, effects=True,
+)  # fmt: skip
+op(steps_taken, "outcome", type=lambda b, *args: array(float, (b.dims.fresh(),)), nondiff=True)
+op(event_times, "outcome, k", type=lambda b, *args: array(float, (b.dims.fresh(),)), nondiff=True)
+op(ended_by, "outcome, t_span", type=lambda b, *args: py_int(), nondiff=True)
 
 
 def _stages_type(b: Builder, method: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate
+from scipy import integrate, optimize
 
 import autodiff_compiler as ad
 from tests.differences import differences
@@ -119,7 +119,99 @@ def an_array_of_parameters(x):
     return np.sum(sol.y[:, -1])
 
 
+def flight(t, y, k):
+    return [y[2], y[3], -k * y[2], -9.81 - k * y[3]]
+
+
+def ground(t, y, k):
+    return y[1]
+
+
+ground.terminal = True
+ground.direction = -1
+
+
+def top(t, y, k):
+    return y[3]
+
+
+def range_of_a_shot(x):
+    start = [0.0, 1.0 + x[0], 3.0, 8.0 * x[1]]
+    sol = integrate.solve_ivp(flight, (0, 10), start, events=[ground, top], args=(x[0],), **TIGHT)
+    return sol.t_events[0][0] + sol.y_events[0][0][0] * 2 + sol.t_events[1][0] * sol.y_events[1][0, 1] + sol.y[0, -1]
+
+
+def fall(x):
+    def hit(t, y):
+        return y[0] - 0.1 * x[1]
+
+    hit.terminal = True
+    hit.direction = -1
+    sol = integrate.solve_ivp(lambda t, y: [y[1], -9.81 - x[0] * y[1]], (0, 10), [2.0, x[1]], events=hit, **TIGHT)
+    return sol.t[-1] + len(sol.t_events[0]) * sol.y[1, -1] * 0.1 if sol.status == 1 else 0.0
+
+
+def crossings(x):
+    level = lambda t, y: y[0] - 0.2 * x[1] * t
+    sol = integrate.solve_ivp(lambda t, y: [y[1], -x[0] * y[0]], (0, 9), [1.0, x[1]], "DOP853", events=level, **TIGHT)
+    return np.sum(sol.t_events[0] * np.arange(1.0, len(sol.t_events[0]) + 1)) + np.sum(sol.y_events[0] ** 2)
+
+
+def the_second_crossing_backwards(x):
+    level = lambda t, y: y[0] - 0.1
+    level.terminal = 2
+    sol = integrate.solve_ivp(
+        lambda t, y: [y[1], -x[0] * y[0]], (9.0, 0.0), [1.0, x[1]], events=level, t_eval=np.linspace(9, 0, 19),
+        dense_output=True, **TIGHT,
+    )  # fmt: skip
+    return np.sum(sol.y**2) + 3 * sol.t_events[0][1] + sol.sol(7.3)[1] * len(sol.t)
+
+
+def dense_output(x):
+    sol = integrate.solve_ivp(rhs, (0, 2 * x[1]), [1.0, x[1]], args=(x[0],), dense_output=True, **TIGHT)
+    t = np.linspace(0.0, 1.0, 5)
+    return np.sum(sol.sol(t)[0] * t) + sol.sol(0.3 * x[0])[1] + sol.sol(np.float64(0.9)) @ np.array([1.0, 2.0])
+
+
+def what_reads_the_dense_output(x):
+    curve = integrate.solve_ivp(rhs, (0, 2), [1.0, x[1]], args=(x[0],), dense_output=True, **TIGHT).sol
+    inner = integrate.quad(lambda t: curve(t)[0] * x[0], 0, 1)[0]
+    return inner + optimize.brentq(lambda t: curve(t)[0] - 0.9 * x[1], 0, 2)
+
+
+class Pendulum:
+    def __init__(self, k):
+        self.k = k
+
+    def rhs(self, t, y):
+        return [y[1], -self.k * np.sin(y[0])]
+
+    def lowest(self, t, y):
+        return y[0]
+
+    lowest.terminal = True
+
+    def quarter(self, start):
+        return integrate.solve_ivp(self.rhs, (0, 9), [start, 0.0], events=(self.lowest,), **TIGHT).t_events[0][0]
+
+
+def methods(x):
+    return Pendulum(x[0]).quarter(x[1])
+
+
+def no_event(x):
+    sol = integrate.solve_ivp(rhs, (0, 1), [1.0, x[1]], args=(x[0],), events=lambda t, y, a: y[0] + 9.0, **TIGHT)
+    return sol.y[0, -1] + np.sum(sol.t_events[0]) + len(sol.y_events[0])
+
+
+def vectorized(x):
+    f = lambda t, y, a: np.vstack([y[1], -a * y[0]]) * np.ones((1, np.shape(y)[1]))
+    return integrate.solve_ivp(f, (0, 1), [1.0, x[1]], args=(x[0],), vectorized=True, **TIGHT).y[0, -1]
+
+
 EXPLICIT = [
+    range_of_a_shot, fall, crossings, the_second_crossing_backwards, dense_output, what_reads_the_dense_output, methods,
+    no_event, vectorized,
     last_state, rk23, the_end_of_the_interval, times, times_of_dop853, backwards_in_time, an_array_of_parameters,
 ]  # fmt: skip
 INTEGRALS = [
@@ -138,7 +230,7 @@ def test_functions(f: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "f", [quad_of_a_parameter, quad_of_limits, dblquad, last_state, times], ids=lambda f: f.__name__
+    "f", [quad_of_a_parameter, quad_of_limits, dblquad, last_state, times, fall, crossings], ids=lambda f: f.__name__
 )
 def test_second_derivatives(f: Any) -> None:
     def total(x):
@@ -167,7 +259,24 @@ def by_method(method):
     return f
 
 
-CONTINUOUS = [by_odeint, by_odeint_over_times, *[by_method(name) for name in ("Radau", "BDF", "LSODA")]]
+def with_a_jacobian(x):
+    jac = lambda t, y, a: np.array([[0.0, 1.0], [-a, -0.1]]) * x[1]
+    f = lambda t, y, a: np.array([y[1], -a * y[0] - 0.1 * y[1]]) * x[1]
+    return integrate.solve_ivp(f, (0, 1), [1.0, x[1]], "Radau", [1.0], args=(x[0],), jac=jac, **TIGHT).y[0, 0]
+
+
+def the_steps_of_the_solver(x):
+    sol = integrate.solve_ivp(rhs, (0.0, x[1]), [1.0, x[1]], "BDF", args=(x[0],), **TIGHT)
+    return sol.y[0, -1] + sol.y[1, 0] + sol.t[-1]
+
+
+CONTINUOUS = [
+    by_odeint,
+    by_odeint_over_times,
+    with_a_jacobian,
+    the_steps_of_the_solver,
+    *[by_method(name) for name in ("Radau", "BDF", "LSODA")],
+]
 
 
 @pytest.mark.parametrize("f", CONTINUOUS, ids=lambda f: f.__name__)
@@ -187,17 +296,32 @@ def test_second_derivatives_of_the_continuous_adjoint_are_refused() -> None:
 
 
 def with_events(x):
-    return integrate.solve_ivp(rhs, (0, 2), x, args=(x[0],), events=lambda t, y, a: y[0]).y[0, -1]
+    return integrate.solve_ivp(rhs, (0, 2), x, "LSODA", args=(x[0],), events=lambda t, y, a: y[0]).y[0, -1]
 
 
 def with_dense_output(x):
-    return integrate.solve_ivp(rhs, (0, 2), x, args=(x[0],), dense_output=True).sol(1.0)[0]
+    return integrate.solve_ivp(rhs, (0, 2), x, "Radau", args=(x[0],), dense_output=True).sol(1.0)[0]
 
 
 @pytest.mark.parametrize("f", [with_events, with_dense_output], ids=lambda f: f.__name__)
 def test_refused(f: Any) -> None:
     with pytest.raises(ad.UnsupportedError, match="solve_ivp"):
         ad.grad(f)(X)
+
+
+def test_an_event_that_has_no_slope() -> None:
+    def f(x):
+        flat = lambda t, y: y[0] - x[0] if abs(y[0] - x[0]) > 1e-6 else 0.0
+        return integrate.solve_ivp(lambda t, y: [1.0], (0, 2), [0.0], events=flat, max_step=0.1).t_events[0][0]
+
+    with pytest.raises(ArithmeticError):
+        ad.grad(f)(X)
+
+
+def test_times_that_scipy_refuses() -> None:
+    for times in ([0.1, 3.0], [0.5, 0.2]):
+        with pytest.raises(ValueError, match="t_eval"):
+            ad.grad(lambda x: np.sum(integrate.solve_ivp(rhs, (0, 2), x, t_eval=times, args=(1.0,)).y))(X)
 
 
 def test_the_solution_is_that_of_scipy() -> None:

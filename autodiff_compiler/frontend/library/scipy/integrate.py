@@ -13,19 +13,21 @@ from typing import Any
 import numpy as np
 from scipy import integrate
 
-from ....kernels.callbacks import closed
+from ....kernels.callbacks import closed, implicit
 from ....kernels.scipy.integrate import (
     dense_polynomial,
     dense_stages,
+    ended_by,
+    event_times,
     gauss_nodes,
     integral,
     ode_steps,
     reached,
     runge_kutta,
     steps_of,
+    steps_taken,
     trajectory,
 )
-from ....runtime import vector_of
 from ...definitions import defines, lifted, refuse
 
 
@@ -134,12 +136,12 @@ def _parabolas(y: Any, x: Any, dx: Any) -> Any:
 class Solution:
     """What `solve_ivp` gives."""
 
-    def __init__(self, t: Any, y: Any, outcome: Any) -> None:
+    def __init__(self, t: Any, y: Any, outcome: Any, sol: Any = None, t_events: Any = None, y_events: Any = None):
         self.t = t
         self.y = y
-        self.sol = None
-        self.t_events = None
-        self.y_events = None
+        self.sol = sol
+        self.t_events = t_events
+        self.y_events = y_events
         self._outcome = outcome
 
     @property
@@ -159,43 +161,135 @@ class Solution:
         return self._outcome.nfev
 
 
+class Curve:
+    """The solution between the steps of an explicit Runge-Kutta method, as `dense_output` gives it.
+
+    ends: the ends of the steps; ys: the states there; stages: the slopes of each step
+    """
+
+    def __init__(self, ends: Any, ys: Any, stages: Any, method: Any) -> None:
+        self.ends = ends
+        self.ys = ys
+        self.stages = stages
+        self.method = method
+
+    def __call__(self, t: Any) -> Any:
+        t = np.asarray(t)
+        if np.ndim(t) == 0:
+            return self.at(np.reshape(t, (1,)))[0]
+        return self.at(t).T
+
+    def at(self, times: Any) -> Any:
+        step = steps_of(self.ends, times)
+        h = self.ends[step + 1] - self.ends[step]
+        return self.ys[step] + in_step(self.method, (times - self.ends[step]) / h, h, self.stages[step])
+
+
 @defines(integrate.solve_ivp)
 def solve_ivp(
     fun: Any, t_span: Any, y0: Any, method: Any = "RK45", t_eval: Any = None, dense_output: Any = False,
     events: Any = None, vectorized: Any = False, args: Any = None, **options: Any,
 ) -> Any:  # fmt: skip
-    if events is not None:
-        refuse("scipy.integrate.solve_ivp with events", "find the time of the event with scipy.optimize.brentq")
-    if dense_output or vectorized:
-        refuse("scipy.integrate.solve_ivp with dense_output or vectorized", "leave it out, and give t_eval")
-    if "jac" in options:
-        refuse("scipy.integrate.solve_ivp with jac", "leave it out: the solver approximates it")
     y0 = np.asarray(y0) * 1.0
     if np.ndim(y0) != 1:
         raise ValueError("`y0` must be 1-dimensional.")
     given = () if args is None else tuple(args)
-    callback, captured = lifted(fun, 2 + len(given), 1)
+    rhs = fun
+    if vectorized:
+        rhs = lambda t, y, *more: np.ravel(fun(t, y[:, None], *more))
+    callback, captured = lifted(rhs, 2 + len(given), 1)
     t0, t1 = t_span
-    settings = tuple([(name, options[name]) for name in options])
-    if method == "RK45" or method == "RK23" or method == "DOP853":
-        outcome = ode_steps(closed(callback, *captured), (t0, t1), y0, method, given, settings)
-        taken = vector_of(outcome, "t")
-        ts = np.where(taken == t1, t1, np.where(taken == t0, t0, taken))  # the ends may be differentiated
-        if t_eval is None:
-            return Solution(ts, steps_again(fun, ts, y0, method, given).T, outcome)
+    settings = tuple([(name, options[name]) for name in options if name != "jac"])
+    if t_eval is not None:
         t_eval = np.asarray(t_eval)
-        t_eval = t_eval[: reached(ts, t_eval)]
-        return Solution(t_eval, between_steps(fun, ts, y0, method, given, t_eval).T, outcome)
+    explicit = method == "RK45" or method == "RK23" or method == "DOP853"
+    if explicit:
+        watched = () if events is None else (events,) if callable(events) else tuple(events)
+        chosen = tuple([_event(event, given) for event in watched])
+        outcome = ode_steps(
+            closed(callback, *captured), (t0, t1), y0, method, given, chosen, dense_output, t_eval, settings
+        )
+        taken = steps_taken(outcome)
+        ends = np.where(taken == t1, t1, np.where(taken == t0, t0, taken))  # the ends may be differentiated
+        if t_eval is None and events is None and not dense_output:
+            return Solution(ends, steps_again(rhs, ends, y0, method, given).T, outcome)
+        ys, stages = stages_again(rhs, ends, y0, method, given)
+        curve = Curve(ends, ys, stages, method)
+        sol = curve if dense_output else None
+        if events is None:
+            if t_eval is None:
+                return Solution(ends, ys.T, outcome, sol)
+            t_eval = t_eval[: reached(ends, t_eval)]
+            return Solution(t_eval, curve.at(t_eval).T, outcome, sol)
+        t_events = [times_of(event, event_times(outcome, k), curve, given) for k, event in enumerate(watched)]
+        y_events = [curve.at(times) for times in t_events]
+        last = ended_by(outcome, (t0, t1))
+        if last >= 0:
+            ends = ends.copy()
+            ends[-1] = np.concatenate(t_events)[last]
+        if t_eval is not None:
+            t_eval = t_eval[: reached(ends, t_eval)]
+            return Solution(t_eval, curve.at(t_eval).T, outcome, sol, t_events, y_events)
+        if last >= 0:
+            ys = ys.copy()
+            ys[-1] = curve.at(ends[-1:])[0]
+        return Solution(ends, ys.T, outcome, sol, t_events, y_events)
     if method != "Radau" and method != "BDF" and method != "LSODA":
         refuse("scipy.integrate.solve_ivp with a method that is a class", "give the name of one of SciPy's methods")
+    if events is not None or dense_output:
+        refuse(
+            f"scipy.integrate.solve_ivp by {method} with events or dense_output",
+            "choose RK45, RK23 or DOP853; or give t_eval, and find the time of the event with scipy.optimize.brentq",
+        )
+    if "jac" in options:
+        settings = (*settings, ("jac", _matrix(options["jac"], given)))
     if t_eval is None:
-        refuse(f"scipy.integrate.solve_ivp by {method} without t_eval", "give t_eval, or choose RK45, RK23 or DOP853")
-    times = np.asarray(t_eval)
+        outcome = ode_steps(closed(callback, *captured), (t0, t1), y0, method, given, (), False, None, settings)
+        taken = steps_taken(outcome)
+        times = np.where(taken == t1, t1, np.where(taken == t0, t0, taken))
+        ys = trajectory(callback, len(captured), True, (method, settings), times, y0, *captured, *given)
+        return Solution(times, ys.T, outcome)
+    times = t_eval
     start = np.reshape(t0, (1,))
     ys = trajectory(
         callback, len(captured), True, (method, settings), np.concatenate([start, times]), y0, *captured, *given
     )
     return Solution(times, ys[1:].T, Whole())
+
+
+def _event(event: Any, args: Any) -> Any:
+    fun, captured = lifted(event, 2 + len(args), "number")
+    return closed(fun, *captured), getattr(event, "terminal", False), getattr(event, "direction", 0.0)
+
+
+def _matrix(jac: Any, args: Any) -> Any:
+    """The matrix of derivatives that an implicit method is given, which says nothing of the solution."""
+    if jac is None or not callable(jac):
+        return jac
+    along, captured = lifted(lambda t, y: jac(t, y, *args), 2)
+    return closed(along, *captured)
+
+
+def times_of(event: Any, times: Any, curve: Any, args: Any) -> Any:
+    """The times of an event, at each of which its function of the solution is zero."""
+    out = np.zeros(times.shape[0])
+    steps = steps_of(curve.ends, times)
+    for k in range(times.shape[0]):
+        i = steps[k]
+        begin, h = curve.ends[i], curve.ends[i + 1] - curve.ends[i]
+        out[k] = time_of(event, times[k], begin, h, curve.ys[i], curve.stages[i], curve.method, args)
+    return out
+
+
+def time_of(event: Any, time: Any, begin: Any, h: Any, y: Any, slopes: Any, method: Any, args: Any) -> Any:
+    """One of these times, in the step of length `h` that begins at `begin`, where the state is `y`."""
+
+    def distance(t: Any) -> Any:
+        part = np.reshape((t - begin) / h, (1,))
+        return event(t, y + in_step(method, part, np.reshape(h, (1,)), slopes[None])[0], *args)
+
+    fun, captured = lifted(distance, 1, "number")
+    return implicit(fun, len(captured), None, time, *captured)
 
 
 class Whole:
@@ -220,8 +314,8 @@ def steps_again(fun: Any, ts: Any, y0: Any, method: Any, args: Any) -> Any:
     return ys
 
 
-def between_steps(fun: Any, ts: Any, y0: Any, method: Any, args: Any, t_eval: Any) -> Any:
-    """The states at given times, by the polynomials that the stages of the steps make."""
+def stages_again(fun: Any, ts: Any, y0: Any, method: Any, args: Any) -> Any:
+    """The same, and the slopes of which the solution within each step is made."""
     b = runge_kutta(method)[1]
     a, c = dense_stages(method)
     count = b.shape[0]
@@ -235,17 +329,19 @@ def between_steps(fun: Any, ts: Any, y0: Any, method: Any, args: Any, t_eval: An
             slopes[s] = fun(ts[k] + c[s] * h, ys[k] + np.dot(a[s, :s], slopes[:s]) * h, *args)
         ys[k + 1] = ys[k] + h * np.dot(b, slopes[:count])
         stages[k] = slopes
+    return ys, stages
+
+
+def in_step(method: Any, part: Any, h: Any, stages: Any) -> Any:
+    """How far the solution has moved within steps of lengths `h`, of which these parts have gone by."""
     polynomial = dense_polynomial(method)
-    step = steps_of(ts, t_eval)
-    h = ts[step + 1] - ts[step]
-    part = (t_eval - ts[step]) / h
     if method == "DOP853":
-        weights = np.zeros((part.shape[0], c.shape[0]))
+        weights = np.zeros((part.shape[0], stages.shape[1]))
         for i in list(range(7)):
             weights = (weights + polynomial[6 - i]) * (part if i % 2 == 0 else 1 - part)[:, None]
     else:
         weights = np.dot(part[:, None] ** np.arange(1.0, polynomial.shape[0] + 1.0), polynomial)
-    return ys[step] + h[:, None] * np.einsum("ms,msn->mn", weights, stages[step])
+    return h[:, None] * np.einsum("ms,msn->mn", weights, stages)
 
 
 @defines(integrate.odeint)
