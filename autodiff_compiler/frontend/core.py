@@ -26,7 +26,7 @@ from ..errors import (
 )
 from ..ir.budget import Budget, current
 from ..ir.core import Builder, Loc, Op, Prim, Region, Value, type_of
-from ..ir.foreign import GENERATOR, loaded
+from ..ir.foreign import GENERATOR, immutable_classes, loaded
 from ..ir.opset import BUILD, COPY, DTYPE, GET, PRIMS, RAISE, SET, TUPLE, exception, infer_step, opaque
 from ..ir.types import Dims
 from .avals import (
@@ -442,7 +442,8 @@ class Core(Parts):
         if kind is Ref:
             return self.read(av, node)
         if kind is Obj:
-            if isinstance(av.obj, loaded(GENERATOR)) and av.path is not None:
+            held = isinstance(av.obj, loaded(GENERATOR)) or type(av.obj) in immutable_classes()
+            if held and av.path is not None and not isinstance(av.obj, np.dtype):
                 return self.top.params[self.inputs.object_at(av.obj, av.path, path_name(av.path))]
             self.only_looked_at(av, "", node)
             obj = self.pinned(av)

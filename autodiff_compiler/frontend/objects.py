@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import MissingAttributeError
-from ..ir.foreign import root_module
+from ..ir.foreign import immutable_classes, root_module
 from ..lowered import ObjectStep
 from ..pristine import as_it_was
 from ..tree import class_lookup, is_library_class, own_steps
@@ -198,6 +198,13 @@ class Objects(Derived):
         if getter is not None and not isinstance(raw, type):
             if isinstance(raw, (types.BuiltinFunctionType, *_FUNCTIONS)) or av is None:
                 return Obj(raw, path)
+            if isinstance(raw, types.GetSetDescriptorType) and type(av) is Obj:
+                place = self.object_path(av)
+                if self.cls_of(av) in immutable_classes():
+                    return self.outside(getattr(av.obj, name), (*place, ("attr", name)), node)
+                return self.attribute(
+                    self.live_input(av.obj, place), name, node
+                )  # it may change while the program runs
             if is_library_class(type(raw)) and is_library_class(self.cls_of(av)):
                 return Obj(raw, path)
             self.fail(f"attribute {name!r} is a descriptor of type {type(raw).__name__}", node, "use a property")

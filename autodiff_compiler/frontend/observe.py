@@ -58,7 +58,7 @@ def observed(ctx: Core, value: Value, prim: Prim, node: Node) -> Val:
     if fact is None and not watch.observing:
         return value
     ctx.builder.emit(OBSERVE, value, site)
-    return value if fact is None else _typed(ctx, value, fact, prim.effects)
+    return value if fact is None else _typed(ctx, value, fact, prim.effects or of_object)
 
 
 def _typed(ctx: Core, value: Value, fact: Fact, given: bool) -> Val:
