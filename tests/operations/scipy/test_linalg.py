@@ -135,8 +135,8 @@ if hasattr(linalg, "kron"):
     CASES.append((linalg.kron, (T, B), {}))
 # Functions with several results or operands in a tuple, which cases below call.
 ELSEWHERE = [
-    "cho_solve", "lu_solve", "lstsq", "eig", "eigvals", "solve_continuous_are", "solve_discrete_are", "null_space", "orth",
-    "schur",
+    "cho_solve", "lu_solve", "lstsq", "eig", "eigvals", "solve_continuous_are", "solve_discrete_are",
+    "null_space", "orth", "schur",
 ]  # fmt: skip
 
 
