@@ -9,6 +9,7 @@ from ... import runtime
 from ...kernels.scipy import stats as kernels
 from ..lib import call
 from ..record import elementwise
+from . import stats_quantiles as stats_quantiles
 
 INV_SQRT_2PI = float(1 / np.sqrt(2 * np.pi))
 

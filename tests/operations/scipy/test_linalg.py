@@ -135,8 +135,8 @@ if hasattr(linalg, "kron"):
     CASES.append((linalg.kron, (T, B), {}))
 # Functions with several results or operands in a tuple, which cases below call.
 ELSEWHERE = [
-    "cho_solve", "lu_solve", "lstsq", "eig", "eigvals", "solve_continuous_are", "solve_discrete_are", "null_space",
-    "orth", "schur",
+    "cho_solve", "lu_solve", "lstsq", "eig", "eigvals", "solve_continuous_are", "solve_discrete_are",
+    "null_space", "orth", "schur",
 ]  # fmt: skip
 
 
@@ -248,38 +248,6 @@ def test_complex_factors() -> None:
 
     with pytest.raises(AutodiffError, match="real"):
         ad.grad(g)(V)
-
-
-@pytest.mark.parametrize(
-    "factor",
-    [linalg.cholesky, lambda a: linalg.cho_factor(a)[0], lambda a: linalg.solve(a, V, assume_a="pos")],
-)
-def test_complex_factors_are_refused(factor: Any) -> None:
-    """The function raises nothing, so no error of SciPy's may stand for the refusal."""
-
-    def f(a):
-        return np.sum(np.abs(factor(a)) ** 2)
-
-    assert f(S + 0j) > 0
-    with pytest.raises(AutodiffError, match="real"):
-        ad.grad(f)(S + 0j)
-
-
-@pytest.mark.parametrize("lower", [True, False])
-def test_what_cho_factor_leaves(lower: bool) -> None:
-    """The triangle that is not asked for holds what the installed version puts there."""
-
-    def f(a):
-        c, low = linalg.cho_factor(a, lower=lower)
-        return np.sum(c * M) + np.sum(linalg.cho_solve((c, low), V))
-
-    check(f, S)
-
-
-def test_a_factor_from_outside() -> None:
-    """From SciPy 1.18 on, its flag is an array."""
-    factor = linalg.cho_factor(S, lower=True)
-    check(lambda b: np.sum(linalg.cho_solve(factor, b) ** 2), V)
 
 
 @pytest.mark.parametrize(

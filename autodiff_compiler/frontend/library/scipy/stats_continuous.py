@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special, stats
 
 from ....kernels.scipy import stats as kernels
+from ....kernels.scipy import stats_quantiles as quantiles
 from .stats_forms import distribution
 from .stats_methods import where
 
@@ -92,6 +93,10 @@ distribution(
     valid=lambda a: np.isfinite(a),
     logpdf=lambda z, a: LOG_2 + (-z * z / 2.0 - LOG_SQRT_2PI) + special.log_ndtr(a * z),
     pdf=lambda z, a: 2.0 * (np.exp(-z * z / 2.0) / SQRT_2PI) * special.ndtr(a * z),
+    cdf=lambda z, a: quantiles.skewnorm_cdf(z, a),
+    sf=lambda z, a: quantiles.skewnorm_cdf(-z, -a),
+    ppf=lambda q, a: quantiles.skewnorm_ppf(q, a),
+    isf=lambda q, a: -quantiles.skewnorm_ppf(q, -a),
     mean=lambda a: SQRT_2_OVER_PI * a / np.sqrt(1 + a * a),
     var=lambda a: 1 - TWO_OVER_PI * a * a / (1 + a * a),
 )

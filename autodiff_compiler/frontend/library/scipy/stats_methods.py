@@ -406,7 +406,9 @@ def support(self: Any, *args: Any, **kwds: Any) -> Any:
     ok = _condition(self, shapes)
     low, high = form(self, "low"), form(self, "high")
     if callable(low):
-        low, high = low(*shapes), high(*shapes)
+        low = low(*shapes)
+    if callable(high):
+        high = high(*shapes)
     return where(ok, _placed(low, loc, scale), NAN), where(ok, _placed(high, loc, scale), NAN)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special, stats
 
 from ....kernels.scipy import stats as kernels
+from ....kernels.scipy import stats_quantiles as quantiles
 from .stats_forms import distribution
 from .stats_methods import where
 
@@ -212,6 +213,8 @@ distribution(
     valid=lambda kappa: kappa >= 0,
     logpdf=lambda z, kappa: kappa * special.cosm1(z) - LOG_2PI - np.log(special.i0e(kappa)),
     pdf=lambda z, kappa: np.exp(kappa * special.cosm1(z)) / (TWO_PI * special.i0e(kappa)),
+    cdf=lambda z, kappa: quantiles.vonmises_cdf(z, kappa),
+    ppf=lambda q, kappa: quantiles.vonmises_ppf(q, kappa),
     entropy=lambda kappa: (
         -kappa * special.i1e(kappa) / special.i0e(kappa) + np.log(TWO_PI * special.i0e(kappa)) + kappa
     ),
