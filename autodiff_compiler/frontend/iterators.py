@@ -31,12 +31,12 @@ from .avals import (
 from .folds import proved
 from .handlers import Ctx, Node, Val, lowers
 from .loops import containers_in
+from .peeling import Peeling
 from .remains import in_step
 from .sets import is_set
-from .streams import Streams
 
 
-class Iterators(Streams):
+class Iterators(Peeling):
     # --- what is asked of an iterable -----------------------------------------------------------------------------
 
     def iterated(self, av: Val, node: Node) -> list[Val] | None:

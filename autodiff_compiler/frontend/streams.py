@@ -379,7 +379,7 @@ class Streams(Generators):
         if driven is not None:
             return self.loop_in_step(stmt, it, head, body, driven)
         if unrolls and self.steps_known(it, stmt.iter):
-            return self.unroll(stmt, self.trips_taken(it, head, stmt.iter), body)
+            return self.unrolled(stmt, self.trips_taken(it, head, stmt.iter), body)
         inside = [c for c in self.cells_in([it]) if self.is_iterator_cell(c)]
         it, ahead = self.computed_inside(it, stmt.iter)
         for cell in set(inside).difference(self.cells_in([it])):
