@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import AutodiffError
 from ..ir.core import IF, LOOP, Value
-from ..ir.opset import DIM, FORMAT, LEN, SHAPE_OF, SIZE
+from ..ir.opset import DIM, FORMAT, GET, LEN, SHAPE_OF, SIZE
 from .avals import Conflict, Interrupted, ListRef, Maybe, Origin, Poison, Ref, is_composite, parts_of
 from .journal import Unwound
 from .layout import Layout
@@ -213,6 +213,13 @@ def _of_shape(interp: Core, array: Value, out: list[Action]) -> bool:
         if mine & roots:
             out.append(Action(STATIC, item.path))
             roots -= mine
+    if roots and array.op is not None and array.op.prim is GET:
+        # The length of a slice depends on that of the whole, and on its bounds.
+        for v in array.op.operands():
+            known = v.type.dims is not None and not v.type.is_scalar
+            if not (_of_shape(interp, v, out) if known else _of_value(interp, v, out, set())):
+                return False
+        return True
     return not roots
 
 
