@@ -2,7 +2,8 @@
 
 A value may be unknown because two paths were joined, because it depends on a loop's variable, or because it is an int
 or a shape of an argument. The action is to compile what follows the `if` once for each path, to unroll the loop, or to
-make the number a part of the signature.
+make the number a part of the signature. If what is unknown is not a number but what kind of thing a value is, only the
+first trip of a loop may differ: it is lowered apart before the loop is unrolled.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import numpy as np
 
 from ..errors import AutodiffError
 from ..ir.core import IF, LOOP, Value
-from ..ir.opset import DIM, FORMAT, LEN, SHAPE_OF, SIZE
+from ..ir.opset import DIM, FORMAT, GET, LEN, SHAPE_OF, SIZE
 from .avals import Conflict, Interrupted, ListRef, Maybe, Origin, Poison, Ref, is_composite, parts_of
 from .journal import Unwound
 from .layout import Layout
-from .plan import EXACT, LAYOUT, NOTHING_ASSUMED, SPLIT, STATIC, UNROLL, Action, original
+from .plan import EXACT, LAYOUT, NOTHING_ASSUMED, PEEL, SPLIT, STATIC, UNROLL, Action, original
 
 if TYPE_CHECKING:
     from .core import Core
@@ -49,7 +50,7 @@ def actions_for(interp: Core, cause: Any) -> list[Action] | None:
     if kind is Maybe:
         return actions_for(interp, cause.av)
     if kind in (Conflict, Poison, Interrupted):
-        return _next(interp, cause.origin)
+        return _next(interp, cause.origin, kind=kind is Conflict)
     if kind is Origin or kind is Layout or kind is Unwound:
         return _next(interp, cause)
     if kind is Ref or kind is ListRef:
@@ -72,15 +73,16 @@ def actions_for(interp: Core, cause: Any) -> list[Action] | None:
     return None
 
 
-def _next(interp: Core, origin: Any) -> list[Action] | None:
-    """The innermost construct around a join that is not specialised yet."""
+def _next(interp: Core, origin: Any, kind: bool = False) -> list[Action] | None:
+    """The innermost construct around a join that is not specialised yet. kind: of what is joined, not even the kind is
+    known."""
     if origin is None:
         return None
     if type(origin) is Unwound:
         return [Action(EXACT, original(origin.node))]
     if type(origin) is Layout:
         return [Action(LAYOUT, path) for path in (*origin.inputs, ())]
-    for action in _around(origin):
+    for action in _around(origin, kind and interp.plan.peels):
         if action is None or action[1] in interp.plan.refused:
             return None
         if action not in interp.plan.actions:
@@ -88,9 +90,11 @@ def _next(interp: Core, origin: Any) -> list[Action] | None:
     return None
 
 
-def _around(origin: Origin) -> Iterator[Action | None]:
+def _around(origin: Origin, peel: bool = False) -> Iterator[Action | None]:
     """The constructs around a join, from inside out; None where there is no way out of one."""
     node, frame = original(origin.node), origin.frame
+    if isinstance(node, (ast.For, ast.While)) and peel:
+        yield Action(PEEL, node)
     yield from _own(node)
     while True:
         parents = parents_of(frame.node)
@@ -209,6 +213,13 @@ def _of_shape(interp: Core, array: Value, out: list[Action]) -> bool:
         if mine & roots:
             out.append(Action(STATIC, item.path))
             roots -= mine
+    if roots and array.op is not None and array.op.prim is GET:
+        # The length of a slice depends on that of the whole, and on its bounds.
+        for v in array.op.operands():
+            known = v.type.dims is not None and not v.type.is_scalar
+            if not (_of_shape(interp, v, out) if known else _of_value(interp, v, out, set())):
+                return False
+        return True
     return not roots
 
 
@@ -228,6 +239,6 @@ def _of_kind(interp: Core, value: Value, out: list[Action], seen: set[Value]) ->
                 numbers = [v for v in operands if v.type.is_scalar and v.type.dtype == np.dtype(np.int64)]
                 return bool(numbers) and all(_of_value(interp, v, out, set()) for v in numbers)
             return max([_of_kind(interp, v, out, seen) for v in vague], default=False)
-    found = _next(interp, origin)
+    found = _next(interp, origin, kind=True)
     out += found or []
     return found is not None

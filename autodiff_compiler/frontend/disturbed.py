@@ -1,7 +1,8 @@
 """What foreign code may have changed: live objects that a callable of which nothing is known can reach.
 
 Numbers and arrays in live objects are inputs, which are fetched when the call begins. After such a callable has run,
-what it can reach may hold something else; to read it is an error.
+what it can reach may hold something else; to read it is an error. An array that was read before is read from a copy,
+which is made when the call begins: its derivatives read it at the end.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import Loc
-from ..ir.foreign import GENERATOR, RANDOM_STATE, immutable_classes, loaded
+from ..ir.foreign import GENERATOR, RANDOM_STATE, immutable_classes, is_inert, loaded
 from .avals import Obj, Poison
 from .handlers import Node, Val
+from .inputs import path_name
 from .names import Names
 from .plan import Disturbed, FoundWanting
 
 BUILTIN_FUNCTIONS = (
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,
 )  # fmt: skip
+_HELD = (np.ndarray, np.generic, bool, int, float, complex, str, tuple, list, dict)
 LIMIT = 2000  # objects that are followed; what reaches more may reach anything
 # Of no object is it likely that foreign code changes its class or the functions that it holds.
 _LEFT_ALONE = (
@@ -47,6 +50,19 @@ def reachable(objects: list[Any]) -> dict[int, Any] | None:
     return found
 
 
+def runs_python(called: Any) -> bool:
+    """A callable of which nothing is known holds a Python function, which it may call."""
+    todo, seen = [called], set[int]()
+    while todo and len(seen) <= LIMIT:
+        obj = todo.pop()
+        if isinstance(obj, (types.FunctionType, types.MethodType)) or (isinstance(obj, np.ufunc) and not is_inert(obj)):
+            return True  # a ufunc made by np.frompyfunc does not say of which function
+        if id(obj) not in seen and not isinstance(obj, _LEFT_ALONE):
+            seen.add(id(obj))
+            todo += gc.get_referents(obj)
+    return bool(todo)
+
+
 class Disturbances(Names):
     """What was disturbed up to here."""
 
@@ -57,7 +73,8 @@ class Disturbances(Names):
         called, *given = objects
         given.append(getattr(called, "__self__", None) if isinstance(called, BUILTIN_FUNCTIONS) else called)
         given = [x for x in given[:-1] if not is_builtin_class(x)] + [x for x in given[-1:] if not isinstance(x, type)]
-        self.note_disturbed(reachable(given), name, self.loc_of(node))
+        reached = None if any(map(runs_python, given[-1:])) else reachable(given)
+        self.note_disturbed(reached, name, self.loc_of(node))
 
     def note_disturbed(self, reached: dict[int, Any] | None, name: str, loc: Loc) -> None:
         keys = [0] if reached is None else list(reached)
@@ -76,13 +93,30 @@ class Disturbances(Names):
                 if held is not None and path[0][0] != "arg":
                     self.state.heap[held.cell] = poison
 
-    def check_undisturbed(self, obj: Any, node: Node) -> None:
+    def outside(self, obj: Any, path: Any, node: Node) -> Any:
+        if self.disturbed or self.plan.disturbed:
+            # A number has no identity, so only what may change anything is known to change it.
+            if isinstance(obj, np.ndarray) or 0 in self.disturbed or 0 in self.plan.disturbed:
+                if isinstance(obj, _HELD):
+                    self.check_undisturbed(obj, node, repr(path_name(path)))
+        return super().outside(obj, path, node)
+
+    def arrays_disturbed(self) -> set[int]:
+        """The numbers of the inputs from outside that are arrays which may have been changed in this call."""
+        known = {**self.disturbed, **self.plan.disturbed}
+        return {
+            number
+            for number, item in enumerate(self.inputs.inputs if known else ())
+            if item.hidden and item.key[0] == "array" and (0 in known or id(self.inputs.met.get(item.path)) in known)
+        }
+
+    def check_undisturbed(self, obj: Any, node: Node, known_as: str = "") -> None:
         """What a live object holds is read."""
         for known in (self.disturbed, self.plan.disturbed):
             if known and (id(obj) in known or 0 in known):
                 name, loc = known.get(id(obj)) or known[0]
-                kind = obj.__name__ if isinstance(obj, type) else type(obj).__name__
-                what = f"this {kind} can be reached by {name} in line {loc.line}, which may have changed it"
+                what = known_as or f"this {obj.__name__ if isinstance(obj, type) else type(obj).__name__}"
+                what += f" can be reached by {name} in line {loc.line}, which may have changed it"
                 self.fail(what, node, f"read it before, or call {name} outside of the function")
 
 

@@ -31,12 +31,12 @@ from .avals import (
 from .folds import proved
 from .handlers import Ctx, Node, Val, lowers
 from .loops import containers_in
+from .peeling import Peeling
 from .remains import in_step
 from .sets import is_set
-from .streams import Streams
 
 
-class Iterators(Streams):
+class Iterators(Peeling):
     # --- what is asked of an iterable -----------------------------------------------------------------------------
 
     def iterated(self, av: Val, node: Node) -> list[Val] | None:
@@ -153,16 +153,20 @@ class Iterators(Streams):
 
     def static_items(self, av: Val, node: Node) -> list[Val]:
         """The items of something iterable of known length."""
-        av = self.iterable(av, node)
+        cause = av = self.iterable(av, node)
         items = self.iterated(av, node)
         if items is None and type(av) is StreamOf and av.kind == "zip":
             items = _shortest(self, av, node)
+        if items is None and type(av) is Ref:
+            n = self.iter_length(av, node)
+            items = [self.item_of(av, k, node) for k in range(n)] if is_static_int(n) else None
+            cause = n
         if items is None:
             self.fail(
                 f"the number of items of {describe(av)} has to be known when the program is compiled",
                 node,
                 "unpack by subscripts, x[0], or use a tuple of known length",
-                cause=av,
+                cause=cause,
             )
         return items
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import collections
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..ir.core import Value, structural_key, type_of
+from ..ir.core import UNDEF, Value, structural_key, type_of
 from ..ir.types import ANY, ANY_LENGTH, Dim, Ty
 from .avals import (
     MISSING,
@@ -27,6 +28,7 @@ from .avals import (
 )
 from .handlers import Val
 from .joins import Joiner, join, join_contents
+from .plan import PEEL, PEEL_TWO, Action, original
 from .state import LEFT_WITH, State, array_in, columns_unless_returned, shared
 from .structures import NoCommonStructure, is_same_part, joined
 
@@ -45,6 +47,7 @@ class LoopEnd(Joiner):
         self.state = state
         self.interp, self.guess, self.origin, self.slot_cells = top.interp, top.guess, top.origin, top.slot_cells
         self.keys = {key: value for key, value, _ in top.params}
+        self.inits = {key: init for key, _, init in top.params}
         self.exits: dict[Any, Any] = {}  # by leaf: what the parameter is at the end
         self.again = False  # the guess was too narrow
         self.kept: set[Any] = set()  # slots that were assumed to be rebound, and are not
@@ -291,9 +294,13 @@ class LoopEnd(Joiner):
         if key not in guess.types:
             return  # it shares its cell with another slot, which is looked at
         old, new = guess.types[key], type_of(end)
+        if key in self.inits and head is not end and head.type.dims is None and end is not None:
+            self.differs_later(head, self.inits[key])
         if head is end or new == old:
             return
         joined, varies = guess.widened(key, old, new, dims)
+        if joined.dims is None and old.dims is not None and new.kind != "undef":
+            self.differs_later(head, head)
         self.again = self.again or varies
         if "object" in (old.kind, new.kind) and old.kind != new.kind and "undef" not in (old.kind, new.kind):
             joined = ANY
@@ -301,6 +308,19 @@ class LoopEnd(Joiner):
             joined = Ty("list", elem=self.settled_element(old.elem, new.elem, joined.elem))
         if joined != old:
             self.believe(guess.types, key, joined)
+
+    def differs_later(self, head: Value, before: Any) -> None:
+        """It has another number of axes after a trip than `before` the first, or was None there. The first trip is
+        lowered apart, if the body reads it. Arithmetic does not mind if a number becomes an array."""
+        loop = original(self.origin.node)
+        if before is UNDEF or (before is not None and type_of(before).dims is None):
+            return
+        readers = [op.prim for op in self.top.region.walk() if any(v is head for v in op.operands())]
+        if before is not None and type_of(before).is_scalar:
+            readers = [prim for prim in readers if not prim.elementwise]
+        if readers and self.interp.plan.peels and isinstance(loop, (ast.For, ast.While)):
+            again = self.interp.plan.has(PEEL, loop)  # None, then one state, then a stack of them
+            self.interp.plan.require([Action(PEEL_TWO if again else PEEL, loop)], None)
 
     def settled_element(self, old: Ty | None, new: Ty | None, joined: Ty) -> Ty:
         """The type of a list's elements without lengths that hold of one trip only."""

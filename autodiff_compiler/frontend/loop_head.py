@@ -193,6 +193,8 @@ class LoopHead(Joiner):
         if a is MISSING:
             t = self.guess.types.get(slot) or (type_of(b) if type_of(b).is_scalar else UNDEF_TY)
             return self.param(slot, UNDEF, t, hint)
+        if (a is None or type(a) is str) and (b is MISSING or (type(b) is type(a) and b == a)):
+            return a  # it stays, until it is found at the end that it does not
         return self.param(slot, a, py_int() if type(a) is int else type_of(a), hint)
 
     def array(self, a: Any, b: Any, at: Any) -> Any:

@@ -54,7 +54,7 @@ class Loops(Statements):
             av = self.looped(av, stmt)
         items = self.trips(stmt, av)
         if items is not None:
-            return self.unroll(stmt, self.trips_over(stmt, items, av, head), body)
+            return self.unrolled(stmt, self.trips_over(stmt, items, av, head), body)
         range_, item = self.iteration(av, stmt)
         began = len(self.resized)
         by_index = type(av) is RangeOf and body is stmt.body
@@ -100,9 +100,11 @@ class Loops(Statements):
         self.made_columns(made, node)
         return made
 
-    def unroll(self, stmt: Any, begin: Callable[[], Any], body: list[Any], left: int = EXIT_LIMIT) -> Any:
+    def unroll(
+        self, stmt: Any, begin: Callable[[], Any], body: list[Any], end: Callable[[], Any], left: int = EXIT_LIMIT
+    ) -> Any:
         """One copy of the body for each trip; `break` and `continue` by their codes. ``begin()`` gives what begins the
-        next trip, or None where the loop is at its end."""
+        next trip, or None if there is no other copy. Then ``end()`` lowers what follows, and gives its exit code."""
         while (head := begin()) is not None:
             with self.copy("unroll", stmt, "the loop"):
                 head()
@@ -115,9 +117,13 @@ class Loops(Statements):
                 continue
             if not left and self.plan.has(UNROLL, stmt):
                 self.plan.refuse(stmt)
-            rest = functools.partial(self.unroll, stmt, begin, body, max(left - 1, 0))
+            rest = functools.partial(self.unroll, stmt, begin, body, end, max(left - 1, 0))
             return self.after_trip(code, rest, stmt)
-        return self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL
+        return end()
+
+    def unrolled(self, stmt: Any, begin: Callable[[], Any], body: list[Any]) -> Any:
+        """All trips of a loop as copies of its body, and what its `else` holds."""
+        return self.unroll(stmt, begin, body, lambda: self.lower_block(stmt.orelse, False) if stmt.orelse else NORMAL)
 
     def trips_over(self, stmt: ast.For, items: list[Any], av: Val, head: Callable[[Any], None]) -> Callable[[], Any]:
         """What begins the trips of an unrolled loop over these items of `av`."""
@@ -376,7 +382,11 @@ def _while(ctx: Ctx, stmt: ast.While) -> Any:
         return (lambda: None) if cond else None
 
     if ctx.plan.has(UNROLL, stmt):
-        return ctx.unroll(stmt, begin, stmt.body)
+        return ctx.unrolled(stmt, begin, stmt.body)
+    return loop_while(ctx, stmt)
+
+
+def loop_while(ctx: Loops, stmt: ast.While) -> Any:
     return ctx.run_loop(stmt, None, None, stmt.body, stmt.orelse, stmt.test)
 
 

@@ -180,6 +180,7 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val], interp: Inter
     interp.settle_appended()
     interp.inputs.identities()
     interp.top.exit = tuple(leaves)
+    interp.inputs.kept_arrays |= interp.arrays_disturbed()
     own_what_is_stored_into(interp)
     drop_uncalled(interp.top)
     function = Function(getattr(fn, "__name__", type(fn).__name__), interp.top)
@@ -216,7 +217,7 @@ def _spread(interp: Interpreter, av: Val, name: str, signature: inspect.Signatur
 
 
 def own_what_is_stored_into(interp: Interpreter) -> None:
-    """An array from outside that the function changes there is read as it was at the start: from a copy."""
+    """An array from outside that changes there in the call is read as it was at the start: from a copy."""
     top = interp.top
     for number in sorted(interp.inputs.kept_arrays):
         param = top.params[number]

@@ -75,6 +75,7 @@ class Parts:
     not_known: Callable[..., NoReturn]
     operand_of_set: Callable[..., Val]
     origin: Callable[..., Obj | None]
+    peeled: Callable[..., list[Any] | None]
     push: Callable[..., None]
     replace_set: Callable[..., Val]
     resolved: Callable[..., Any]

@@ -45,6 +45,8 @@ class Kind(Enum):
     """What a plan may ask for, and what the target of such an action is."""
 
     SPLIT = "compile what follows once for each path of"  # a syntax node: an `if`, a call, ...
+    PEEL = "lower the first trip apart in"  # a loop
+    PEEL_TWO = "lower the first two trips apart in"  # a loop
     UNROLL = "unroll"  # a loop
     NOTHING_ASSUMED = "assume nothing of the names that are bound in"  # a loop
     STATIC = "compile for the value or the shape of"  # the path of an input
@@ -53,7 +55,7 @@ class Kind(Enum):
     UNWOUND = "follow the exceptions that leave"  # a `try` or `with` of which nobody catches the exceptions
 
 
-SPLIT, UNROLL, NOTHING_ASSUMED, STATIC, LAYOUT, EXACT, UNWOUND = Kind
+SPLIT, PEEL, PEEL_TWO, UNROLL, NOTHING_ASSUMED, STATIC, LAYOUT, EXACT, UNWOUND = Kind
 
 
 class Action(NamedTuple):
@@ -100,6 +102,7 @@ class Plan:
     self_calls: how calls of a function by itself are lowered
     nested:     functions (syntax trees) that are called while they run; recursive: those of them that are not inlined
     watch:      what is known of values of which only a run tells the type, see `observe`
+    peels:      whether the first trips of loops may be lowered apart
     demanding:  False while something is lowered only to see what it would do
     reasons:    for which the attempts so far were found wanting
     """
@@ -113,6 +116,7 @@ class Plan:
     nested: set[Any] = field(default_factory=set)
     recursive: set[Any] = field(default_factory=set)
     watch: Any = None
+    peels: bool = True
     demanding: bool = True
     reasons: list[Reason] = field(default_factory=list)
 
@@ -166,7 +170,7 @@ class Plan:
 
 
 # A layout may be asked for again after it was refused, and the assumption may be dropped of any loop.
-_AT_NODES = (SPLIT, UNROLL, EXACT, UNWOUND)
+_AT_NODES = (SPLIT, PEEL, PEEL_TWO, UNROLL, EXACT, UNWOUND)
 
 
 # --- why an attempt is found wanting ----------------------------------------------------------------------------------
@@ -213,6 +217,20 @@ class NotPossible(Reason):
 
     def extend(self, plan: Plan) -> None:
         plan.drop_optional()
+
+
+@record
+class NotPeeled(Reason):
+    """Where the first trip of a loop was lowered apart, something else went wrong."""
+
+    error: AutodiffError
+
+    def __str__(self) -> str:
+        return f"{self.error.message}; now with all trips of each loop in one"
+
+    def extend(self, plan: Plan) -> None:
+        plan.peels = False
+        plan.actions = {action: error for action, error in plan.actions.items() if action.kind not in (PEEL, PEEL_TWO)}
 
 
 @record
@@ -323,6 +341,10 @@ def lower_by_plan(plan: Plan, attempt: Callable[[Plan], T], budget: Budget) -> T
             reason = TooLarge(error)
         except RecursionTooDeep as error:
             reason = TooDeep(plan.self_calls, error)
+        except AutodiffError as error:
+            if not any(kind is PEEL for kind, _ in plan.actions):
+                raise
+            reason = NotPeeled(error)
         plan.extend(reason)
 
 

@@ -11,7 +11,7 @@ from .core import Unreachable
 from .exits import DEAD, NORMAL
 from .handlers import Ctx, Node, Val, lowers
 from .normal_form import NoPlaceBefore
-from .plan import SPLIT
+from .plan import PEEL, SPLIT, UNROLL
 from .try_statements import TryStatements
 
 
@@ -42,6 +42,8 @@ class Splitting(TryStatements):
         """The statements to lower in place of this one, if the plan changes it."""
         if isinstance(stmt, ast.For) and self.plan.has(SPLIT, stmt):
             return _flattened(self, stmt)
+        if self.plan.has(PEEL, stmt) and not self.plan.has(UNROLL, stmt) and not self.exact:
+            return self.peeled(stmt)
         if not self.normalizer.wanted:
             return None
         try:
@@ -53,7 +55,7 @@ class Splitting(TryStatements):
         """Whether what follows is lowered in both branches."""
         if not rest or not self.plan.actions:
             return False
-        if self.frame.resume is not None and any(isinstance(n, ast.Return) for n in _inside([stmt], ())):
+        if self.frame.resume is not None and any(isinstance(n, ast.Return) for n in inside([stmt], ())):
             return True
         return self.plan.has(SPLIT, stmt)
 
@@ -88,10 +90,10 @@ class Splitting(TryStatements):
         resume = self.pending[1]
         self.pending = None
         compound = [
-            n for n in _inside(getattr(tree, "body", []), ()) if hasattr(n, "body") and not isinstance(n, ast.If)
+            n for n in inside(getattr(tree, "body", []), ()) if hasattr(n, "body") and not isinstance(n, ast.If)
         ]
-        compound += [n for n in _inside(getattr(tree, "body", []), ()) if isinstance(n, ast.Match)]
-        if any(isinstance(r, ast.Return) for n in compound for r in _inside([n], ())):
+        compound += [n for n in inside(getattr(tree, "body", []), ()) if isinstance(n, ast.Match)]
+        if any(isinstance(r, ast.Return) for n in compound for r in inside([n], ())):
             self.plan.refuse(node)
         return resume
 
@@ -110,7 +112,7 @@ class Splitting(TryStatements):
 
 def _flattened(ctx: Splitting, stmt: ast.For) -> list[Any]:
     """The trips of a loop as one sequence of statements, so that a branch in one can be split to the end."""
-    if any(isinstance(n, (ast.Break, ast.Continue)) for n in _inside(stmt.body, (ast.For, ast.While))):
+    if any(isinstance(n, (ast.Break, ast.Continue)) for n in inside(stmt.body, (ast.For, ast.While))):
         ctx.plan.refuse(stmt)
     av = ctx.source_of_loop(stmt)
     if type(av) is Instance:
@@ -146,7 +148,7 @@ class Later:
         return self.item(self.index)
 
 
-def _inside(stmts: Any, closed: tuple[type, ...]) -> Iterator[Any]:
+def inside(stmts: Any, closed: tuple[type, ...]) -> Iterator[Any]:
     """The statements in these, nested ones too, but not those of functions or of the `closed` kinds."""
     if not isinstance(stmts, list):
         return
@@ -155,4 +157,4 @@ def _inside(stmts: Any, closed: tuple[type, ...]) -> Iterator[Any]:
         if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, *closed)):
             continue
         for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-            yield from _inside(getattr(stmt, field, None), closed)
+            yield from inside(getattr(stmt, field, None), closed)

@@ -33,6 +33,7 @@ from .avals import (
 )
 from .exits import RETURN
 from .joins import Joiner, join, join_contents
+from .plan import SPLIT, Action, original
 from .structures import LEAF, NoCommonStructure, is_same_part, joined
 
 if TYPE_CHECKING:
@@ -218,6 +219,7 @@ class BranchJoiner(Joiner):
         # The exit code of each path, where it may or may not have returned.
         self.codes: tuple[Any, Any] = (None, None)
         self.frame_env = -1
+        self.apart: frozenset[str] = frozenset()  # names that both paths bind to arrays of as many axes, if possible
         self.start: State | None = None
         self.origin: Origin | None = None
         self.exits: tuple[list[Any], list[Any]] = ([], [])
@@ -243,6 +245,8 @@ class BranchJoiner(Joiner):
         if found is None:
             types = [UNDEF_TY if x is UNDEF else type_of(x) for x in (a, b)]
             found = Value(self.join_types(types[0], types[1]), "" if hint.startswith("$") else hint)
+            if hint in self.apart and types[0].dims is not None and found.type.dims is None and self.origin is not None:
+                self.interp.plan.require([Action(SPLIT, original(self.origin.node))], None)
             self.known[key] = found
             self.results.append(found)
             self.exits[0].append(a)

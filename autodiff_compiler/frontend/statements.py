@@ -99,6 +99,7 @@ class Statements(Assignments):
             joiner.returned = (both[0] == {RETURN}, both[1] == {RETURN})
         joiner.frame_env = -1 if frame.captured else frame.env
         joiner.start = start
+        joiner.apart = getattr(node, "_apart", frozenset())
         self.state = joiner.run()
         possible = self.possible(codes[0]) | (second or self.possible(codes[1]))
         if joiner.dead[0] or joiner.dead[1]:

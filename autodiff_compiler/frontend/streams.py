@@ -192,19 +192,20 @@ class Streams(Generators):
 
     def each(self, it: Val, one: Callable[[Any], None], node: Node, few: int = 0, at: Any = None) -> None:
         """Run `one` for each item of an iterable that is no iterator."""
+        at = node if at is None else at
         it = self.looped(it, node)
-        items = self.unrollable(it, node)
+        items = self.trips(at, it)
         if items is None and few and type(it) is not Ref:
             found = self.iterated(it, node)
             items = found if found is not None and len(found) <= few else None
         if items is not None:
             for item in items:
-                with self.copy("unroll", node if at is None else at, "the loop"):
-                    one(item)
+                with self.copy("unroll", at, "the loop"):
+                    one(item.now() if type(item) is Later else item)
             return
         range_, item_at = self.iteration(it, node)
         began = len(self.resized)
-        self.run_loop(node if at is None else at, range_, lambda i: one(item_at(i)))
+        self.run_loop(at, range_, lambda i: one(item_at(i)))
         if type(it) is not ReversedOf:  # that has begun at the end
             self.require_length(it, began, node)
 
@@ -379,7 +380,7 @@ class Streams(Generators):
         if driven is not None:
             return self.loop_in_step(stmt, it, head, body, driven)
         if unrolls and self.steps_known(it, stmt.iter):
-            return self.unroll(stmt, self.trips_taken(it, head, stmt.iter), body)
+            return self.unrolled(stmt, self.trips_taken(it, head, stmt.iter), body)
         inside = [c for c in self.cells_in([it]) if self.is_iterator_cell(c)]
         it, ahead = self.computed_inside(it, stmt.iter)
         for cell in set(inside).difference(self.cells_in([it])):

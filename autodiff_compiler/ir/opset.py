@@ -618,6 +618,10 @@ def opaque(fn: Callable[..., Any], name: str) -> Prim:
     prim = lookup(fn)
     if prim is None:
         foreign = not is_inert(fn)
+        try:
+            hash(fn)
+        except TypeError:  # a C function of ctypes
+            fn = fn.__call__  # type: ignore[operator]
         prim = Prim(name, fn, infer=gives(ANY), params=("*args",), alias="maybe", effects=True, foreign=foreign)
     return prim
 

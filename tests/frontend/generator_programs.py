@@ -1045,6 +1045,15 @@ def g1():
         u, v = v, u * v
         yield u
 for w in g1(): r = r + w""",
+    "next in loop from start": """
+def g2(v):
+    while True:
+        yield v
+        t = v * 1.1
+        v = t
+it = g2(x)
+for k in range(int(3 * x)):
+    r = r + next(it)""",
 }
 
 REFUSED = {
@@ -1063,15 +1072,6 @@ for v in it:
     if v > 2:
         break
 e(5)""",
-    "next in loop from start": """
-def g2(v):
-    while True:
-        yield v
-        t = v * 1.1
-        v = t
-it = g2(x)
-for k in range(int(3 * x)):
-    r = r + next(it)""",
     "next for": """
 def g2(v):
     for k in range(3):

@@ -556,3 +556,43 @@ def test_an_axis_that_is_an_argument(f, given):
         down[at] -= 1e-6
         want[at] = (f(up, *given) - f(down, *given)) / 2e-6
     np.testing.assert_allclose(gradient(X2, *given), want, atol=1e-6)
+
+
+# --- comprehensions and calls that take the items of arrays -----------------------------------------------------------
+
+NAMES = ["a", "b", "c"]
+
+
+def dict_of_named(x, n):
+    d = {name: v for v, name in zip(x, NAMES)}
+    return d["a"] * d["b"] + d["c"]
+
+
+def list_of_named(x, n):
+    return sum([v * len(name) * (name != "b") for v, name in zip(x, NAMES)])
+
+
+def rows_of_named(x, n):
+    rows = [(name, v * 2.0) for name, v in zip(NAMES, x) if name in ("a", "c")]
+    return sum(v * v for name, v in rows if name != "b") * dict(rows)["c"]
+
+
+def spread_quartiles(x, n):
+    return np.subtract(*np.percentile(x, [75, 25])) * np.subtract(*np.quantile(x, np.array([0.9, 0.1])))
+
+
+def spread_slice(x, n):
+    return np.hypot(*x[:2]) * np.maximum(*x[n - 1 : n + 1])
+
+
+def spread_rows(x, n):
+    a = np.outer(x, x)
+    return np.sum(np.multiply(*a[1:])) + (lambda u, v, w: u * v - w)(*x)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize(
+    "f", [dict_of_named, list_of_named, rows_of_named, spread_quartiles, spread_slice, spread_rows]
+)
+def test_items_of_an_array(f: Any, n: int) -> None:
+    check(f, V, n)

@@ -1,6 +1,8 @@
 """Writing to what lives outside of the function: once per call, as the function itself does it."""
 
+import ast
 import copy
+import ctypes
 import functools
 import types
 
@@ -601,3 +603,44 @@ def test_an_item_at_an_index_that_is_computed_is_not_changed():
 
     with pytest.raises(AutodiffError, match="an index known at run time only, of a list that lives outside"):
         ad.grad(f, 1)(State(), 1.5)
+
+
+# --- what a callable changes of which nothing is known ----------------------------------------------------------------
+
+GAINS, GAIN, TABLE = np.ones(3), 2.0, [2.0]
+
+
+def _changes(v):
+    global GAIN
+    GAINS[0] += v
+    GAIN += v
+    TABLE[0] += v
+    return v
+
+
+BY_NUMPY = np.frompyfunc(_changes, 1, 1)
+BY_CTYPES = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(_changes)
+
+
+@pytest.mark.parametrize("opaque", [BY_NUMPY, BY_CTYPES], ids=["frompyfunc", "ctypes"])
+def test_an_array_is_differentiated_as_it_was_when_it_was_read(opaque):
+    def before(x):
+        y = np.sum(GAINS * x) + GAIN * x[0] + TABLE[0] * x[1]
+        return y + 0.0 * float(opaque(3.0))
+
+    x = np.array([1.0, 2.0, 3.0])
+    GAINS[0] = 1.0
+    gains, gain, item = GAINS.copy(), GAIN, TABLE[0]
+    np.testing.assert_array_equal(ad.grad(before)(x), gains + [gain, item, 0.0])
+    assert GAINS[0] == 4.0 and gain + 3.0 == GAIN  # it was called once
+
+
+@pytest.mark.parametrize("opaque", [BY_NUMPY, BY_CTYPES], ids=["frompyfunc", "ctypes"])
+@pytest.mark.parametrize("name, read", [("GAINS", "GAINS[0]"), ("GAIN", "GAIN"), ("TABLE", "TABLE[0]")])
+def test_what_it_may_have_changed_is_not_read_afterwards(opaque, name, read):
+    module = types.ModuleType("after")
+    module.__dict__.update(GAINS=GAINS, GAIN=GAIN, TABLE=TABLE, opaque=opaque)
+    tree = ast.parse(f"def after(x):\n    opaque(3.0)\n    return x * {read}")
+    f = ad.from_tree(tree, module.__dict__)
+    with pytest.raises(AutodiffError, match=rf"'{name}' can be reached by .* in line 2, which may have changed it"):
+        ad.grad(f)(1.0)

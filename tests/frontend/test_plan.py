@@ -196,6 +196,7 @@ def test_each_reason_says_itself(reason: type[plans.Reason]) -> None:
     given = {
         NotStatic: ((Action(STATIC, ()),), None),
         NotPossible: (node(),),
+        plans.NotPeeled: (error("no rule"),),
         TooLarge: (Exhausted("too large", None, "", False),),
         TooDeep: (SelfCalls.INLINED,),
         plans.WrittenOutside: ("key", object(), frozenset({"x"})),

@@ -24,9 +24,9 @@ from .special_lib import kernel, typed_like, whole
 def _polygamma_type(b: Builder, n: Any, x: Any) -> Ty:
     types = [type_of(n), type_of(x)]
     dims = broadcast_dims(b, [t.dims for t in types])
-    if not dims or any(t.dtype is None or t.dtype.kind not in "biuf" for t in types):
+    if dims is None or any(t.dtype is None or t.dtype.kind not in "biuf" for t in types):
         return ANY
-    return Ty("array", np.dtype(np.float64), dims)
+    return Ty("array", np.dtype(np.float64), dims)  # of numbers, too, it makes an array
 
 
 op("scipy.special.polygamma", "n: array, x: array", type=_polygamma_type, elementwise=True)

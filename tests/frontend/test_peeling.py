@@ -1,0 +1,233 @@
+"""Loops of which the first trip differs from the others: it finds None, or an array that has fewer axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from tests.frontend.test_demand import V, check
+
+# --- arrays that grow by an axis --------------------------------------------------------------------------------------
+
+
+def stacked(x, n):
+    traj = state = x
+    for k in range(n):
+        state = state + 0.1 * np.sin(state) * k
+        traj = np.vstack((traj, state))
+    return np.sum(traj[..., 0] ** 2) + np.sum(traj)
+
+
+def stacked_while(x, n):
+    traj = state = x * 1.0
+    t = 0.0
+    while t < 0.1 * n:
+        state = state + 0.1 * np.sin(state)
+        traj = np.vstack((traj, state))
+        t += 0.1
+    return np.sum(traj**2)
+
+
+def stacked_backwards(x, n):
+    out = x
+    for k in range(n, 0, -1):
+        out = np.column_stack((out, x**k))
+    return np.sum(np.sin(out))
+
+
+def in_depth(x, n):
+    out = np.outer(x, x)
+    for k in range(n):
+        out = np.dstack((out, np.outer(x, np.cos(x)) * k))
+    return np.sum(out**2)
+
+
+def number_that_becomes_an_array(x, n):
+    t = x[0]
+    for k in range(n):
+        t = np.hstack((t, np.sin(x[1] * k)))
+    return np.sum(t**2)
+
+
+def stops_when_it_has_settled(x, n):
+    path = x
+    for k in range(20):
+        x = x - 0.2 * x**3
+        path = np.vstack((path, x))
+        if k >= n:
+            break
+    return np.sum(path**2)
+
+
+def stops_in_the_first_trip(x, n):
+    path = x
+    for k in range(5):
+        if k == n:
+            break
+        path = np.vstack((path, np.sin(x) * k))
+        if n > 2:
+            return np.sum(path)
+    else:
+        path = path * 2.0
+    return np.sum(path**2)
+
+
+def goes_on_with_the_next(x, n):
+    path = x
+    for k in range(4):
+        path = np.vstack((path, x * k))
+        if k < n:
+            continue
+        path = np.sin(path)
+    return np.sum(path)
+
+
+def a_loop_in_a_loop(x, n):
+    total = 0.0
+    for j in range(n):
+        path = x * j
+        for k in range(j + 1):
+            path = np.vstack((path, np.sin(x) * k))
+        total += np.sum(path**2)
+    return total
+
+
+def over_pairs(x, n):
+    rows = x
+    for k, (a, b) in enumerate(zip(x, np.cos(x))):
+        rows = np.vstack((rows, a * x + b * k))
+    return np.sum(rows * rows)
+
+
+def over_rows(x, n):
+    rows = x
+    for row in np.outer(x, x):
+        rows = np.vstack((rows, row))
+    return np.sum(rows**3)
+
+
+def helper(x, n):
+    path = x
+    for k in range(n):
+        path = np.vstack((path, np.tanh(x * k)))
+    return path
+
+
+def in_a_helper(x, n):
+    return np.sum(helper(x, n) ** 2) + np.sum(helper(x * 2, n + 1))
+
+
+# --- None before the first trip ---------------------------------------------------------------------------------------
+
+
+def differences_in_a_row(x, n):
+    last, s = None, 0.0
+    for v in x:
+        if last is not None:
+            s += (v - last) ** 2
+        last = v
+    return s
+
+
+def best_so_far(x, n):
+    best, where = None, None
+    for k in range(n):
+        d = np.sum((x - k) ** 2)
+        if best is None or d < best:
+            best, where = d, x * k
+    return 0.0 * np.sum(x) if where is None else best * np.sum(where)
+
+
+def history(x, n):
+    hist = None
+    for k in range(n):
+        x = x * np.cos(x)
+        hist = x if hist is None else np.vstack((hist, x))
+    return np.sum(x) if hist is None else np.sum(hist**2)
+
+
+def history_of_rows(x, n):
+    hist, s, k = None, x, 0
+    while k < n + 1:
+        s = s * np.cos(s)
+        if hist is None:
+            hist = s[None, :]
+        else:
+            hist = np.vstack((hist, s[None, :]))
+        k += 1
+    return np.sum(hist**2)
+
+
+def pair_with_none(x, n):
+    before, s = (None, 1.0), 0.0
+    for v in x:
+        old, scale = before
+        if old is not None:
+            s = s + old * v * scale
+        before = (v, np.sin(v))
+    return s
+
+
+def always_none_again(x, n):
+    held, s = None, 0.0
+    for k in range(n + 3):
+        if held is None:
+            held = x * k
+        else:
+            s = s + np.sum(held**2)
+            held = None
+    return s
+
+
+GROW = [
+    stacked, stacked_while, stacked_backwards, in_depth, number_that_becomes_an_array, stops_when_it_has_settled,
+    stops_in_the_first_trip, goes_on_with_the_next, a_loop_in_a_loop, over_pairs, over_rows, in_a_helper,
+]  # fmt: skip
+NONES = [differences_in_a_row, best_so_far, history, history_of_rows, pair_with_none, always_none_again]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+@pytest.mark.parametrize("f", [*GROW, *NONES], ids=lambda f: f.__name__)
+def test_the_first_trip_differs(f: Any, n: int) -> None:
+    check(f, V, n)
+
+
+def test_one_code_for_any_number_of_trips() -> None:
+    g = ad.grad(stacked)
+    for n in (3, 1, 0, 7):
+        g(V, n)
+    assert g.source(V, 3) == g.source(V, 7)
+    assert "the first trip apart in the For" in g.attempts(V, 3)
+
+
+def test_none_is_peeled_off_a_loop_over_an_array_of_any_length() -> None:
+    g = ad.grad(differences_in_a_row)
+    x = np.linspace(0.0, 1.0, 30_000)
+    want = np.zeros_like(x)
+    want[1:] += 2.0 * np.diff(x)
+    want[:-1] -= 2.0 * np.diff(x)
+    np.testing.assert_allclose(g(x, 0), want, rtol=1e-9, atol=1e-15)
+    assert g.source(x, 0) == g.source(V, 0)
+
+
+def test_arithmetic_of_a_number_that_becomes_an_array_needs_no_other_code() -> None:
+    def f(x):
+        y = 1.0
+        for _ in range(5):
+            y = y * x
+        return np.sum(y)
+
+    assert ad.grad(f).attempts(V) == ""
+
+
+def test_where_the_number_of_axes_changes_in_each_trip_the_error_stands() -> None:
+    def f(x):
+        for _ in range(3):
+            x = np.stack((x, x))
+        return np.sum(x)
+
+    with pytest.raises(ad.RuleLookupError, match="the number of axes"):
+        ad.grad(f)(V)
