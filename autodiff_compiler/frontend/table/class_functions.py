@@ -55,8 +55,9 @@ def _isinstance(ctx: Ctx, obj: Val, class_or_tuple: Val, /) -> Val:
         return proved("class", issubclass(found, classes))
     if type(obj) in (Ref, Value):
         t = type_of(ctx.operand(obj, ctx.node))
-        if t.kind in ("scalar", "generic"):
-            kinds = [np.dtype(t.dtype).type, PYTHON.get(t.dtype.kind, int)] if t.dtype is not None else _NUMBERS
+        if t.kind in ("scalar", "generic") or (t.kind == "any" and t.dims == () and t.dtype is not None):
+            kinds = [np.dtype(t.dtype).type, PYTHON.get(t.dtype.kind, int)] if t.dtype is not None else [*_NUMBERS]
+            kinds += [np.ndarray] if t.kind == "any" else []
             answers = {issubclass(cls, classes) for cls in kinds}
             if len(answers) == 1:
                 return proved("class", answers.pop())
