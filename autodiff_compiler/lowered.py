@@ -7,6 +7,7 @@ its inputs are found, and the guards that have to hold. So a call that finds its
 from __future__ import annotations
 
 import functools
+import importlib.util
 import inspect
 import sys
 import types
@@ -95,6 +96,7 @@ class Guard:
     "without" (neither it nor its class has), "same" and "distinct" (what is at the path `expected`), "apart" (it and
     what is at the paths `expected` are all different objects),
     "order" (an `OrderOf`; the path is that of its first set), "process" (it holds in this process, maybe in no other),
+    "missing" (no module has the name `expected`),
     "type_key" (an Input's key). Values and keys are the same by type and value, see `structural_key`.
     """
 
@@ -129,6 +131,16 @@ class Lowered:
     loc: Loc | None = None  # of the definition
     functions: list[Any] = field(default_factory=list)  # those whose text went into it
     reasons: list[str] = field(default_factory=list)  # for which attempts to lower it were found wanting: see `plan`
+
+
+def is_missing(module: str) -> bool:
+    """No module has this full name: to import it raises ModuleNotFoundError."""
+    try:
+        return importlib.util.find_spec(module) is None
+    except ModuleNotFoundError:  # what it would be in
+        return True
+    except ValueError:  # a module that a program has put there by hand
+        return False
 
 
 def fetch(path: Path, args: tuple[Any, ...]) -> Any:

@@ -26,7 +26,7 @@ from ..ir import budget
 from ..ir.core import Function, Region, structural_key
 from ..ir.spelling import identifier
 from ..ir.types import Dim, Dims, length_of
-from ..lowered import Guard, Lowered, bind_arguments, held, key_of, location_of
+from ..lowered import Guard, Lowered, bind_arguments, held, is_missing, key_of, location_of
 from ..tracebacks import DISPATCH
 from ..tree import class_lookup, flatten
 from .locks import Lock
@@ -137,6 +137,9 @@ class _Names:
     def guard(self, guard: Guard) -> None:
         expected = guard.expected
         if guard.kind == "process":
+            return
+        if guard.kind == "missing":
+            self.check(f"{self.helper(is_missing)}({expected!r})")
             return
         if guard.kind == "absent":
             self.check(f"{expected!r} not in {self.constant(guard.path[0][1].__globals__)}")

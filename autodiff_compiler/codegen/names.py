@@ -201,11 +201,15 @@ class Naming:
         self.used: dict[Value, list[tuple[float, Region]]] = {}
         self._collect(body)
         self.group: dict[Value, Group] = {}
-        prims = {op.prim for op in body.walk()}
+        logged = {
+            op.prim.fn.__dict__["logged"] for op in body.walk() if "logged" in getattr(op.prim.fn, "__dict__", ())
+        }
+        prims = {op.prim for op in body.walk()} | logged
         called = {prim.name for prim in prims if is_kernel(prim)}
         called |= {getattr(prim.fn, "__name__", "") for prim in prims if _is_helper(prim)}
         called |= set(map(part_of_scipy, prims))
         called |= {_ASKED[op.prim] for op in body.walk() if op.prim in _ASKED and _is_asked(op)}
+        called |= {_ASKED[prim] for prim in logged if prim in _ASKED}
         self.fixed = RESERVED | reserved | called  # names that are not given, or not given again
         self.numbers: dict[tuple[str, Op | None], Numbers] = {}  # of the names with a stem, in a function of its own
         self.given: dict[str, Variable] = {}

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError, SourceUnavailableError
 from ..ir.core import Prim, Value, structural_key, type_of
-from ..ir.foreign import EFFECTS, TABLES, is_inert, root_module
+from ..ir.foreign import EFFECTS, TABLES, is_inert, loaded, root_module
 from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import KNOWN, is_numpys, names_of, signature_of
 from ..ir.sites import CALL_OBJECT
@@ -414,6 +414,10 @@ def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], n
         return ctx.inline_function(fn, args, kwargs, node)
     if type(obj) is type(_CACHED):
         return _call_cached(ctx, fn, args, kwargs, node)
+    if isinstance(obj, loaded(*_JITTED)):  # by Numba: it computes what the Python function says
+        written: Any = obj
+        there = (*ctx.object_path(fn), ("attr", "py_func"))
+        return ctx.call(ctx.outside(written.py_func, there, node), args, kwargs, node)
     if type(obj) in GETTERS:
         cls, parts = obj.__reduce__()[:2]
         if isinstance(cls, type):
@@ -668,6 +672,7 @@ def _belongs_to_numpy(obj: Any) -> bool:
     return root_module(obj) in ("numpy", "scipy")
 
 
+_JITTED = (("numba.core.dispatcher", "Dispatcher"),)
 _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)
 _CACHED = functools.lru_cache(len)
 

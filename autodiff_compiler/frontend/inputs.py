@@ -134,7 +134,7 @@ class Places:
 
 def _subject(guard: Guard) -> Any:
     """What there is one guard about: of some kinds there may be several for one object."""
-    several = guard.kind in ("lacks", "without", "same", "distinct", "apart", "order")
+    several = guard.kind in ("lacks", "without", "same", "distinct", "apart", "order", "missing")
     return (guard.kind, guard.path, guard.expected if several else None)
 
 

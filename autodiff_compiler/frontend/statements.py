@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import sys
 import types
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from ..errors import AutodiffError
 from ..ir.core import CALL, Value
 from ..ir.opset import ASSERT, EQ, RAISE, exception
 from ..ir.sites import STOP
-from ..lowered import Path
+from ..lowered import Path, is_missing
 from .assignments import Assignments
 from .avals import Obj
 from .core import Unreachable
@@ -340,10 +341,20 @@ def _import(ctx: Ctx, stmt: ast.Import) -> int:
 def _imported(ctx: Ctx, name: str, stmt: ast.stmt, package: str | None = None) -> types.ModuleType:
     try:
         return importlib.import_module(name, package)
+    except ModuleNotFoundError as error:
+        full = importlib.util.resolve_name(name, package)
+        if is_missing(full):
+            ctx.inputs.guard((), "missing", full)
+            ctx.raises(ModuleNotFoundError, str(error), stmt)
+        return _failing(ctx, error, stmt)
     except ImportError as error:
-        # No guard could say that it is still not there at a later call.
-        remedy = "try it at the top of the file, and let the function ask for what was found there"
-        ctx.fail(f"this import fails here: {error}", stmt, remedy)
+        return _failing(ctx, error, stmt)
+
+
+def _failing(ctx: Ctx, error: ImportError, stmt: ast.stmt) -> NoReturn:
+    """The module is there, and cannot be imported. No guard could say that this is so at a later call."""
+    remedy = "try it at the top of the file, and let the function ask for what was found there"
+    ctx.fail(f"this import fails here: {error}", stmt, remedy)
 
 
 def _module(ctx: Ctx, module: types.ModuleType) -> Obj:
@@ -360,7 +371,13 @@ def _import_from(ctx: Ctx, stmt: ast.ImportFrom) -> int:
     package = ctx.frame.owner.__globals__.get("__package__") if stmt.level else None
     module = _imported(ctx, "." * stmt.level + (stmt.module or ""), stmt, package)
     for alias in stmt.names:
-        if not hasattr(module, alias.name):  # a module that is not imported yet
-            _imported(ctx, f"{module.__name__}.{alias.name}", stmt)
-        ctx.bind(alias.asname or alias.name, ctx.attribute(_module(ctx, module), alias.name, stmt), stmt)
+        found = _module(ctx, module)
+        if not hasattr(module, alias.name):  # a module that is not imported yet, or nothing
+            full = f"{module.__name__}.{alias.name}"
+            if is_missing(full):
+                ctx.inputs.guard(ctx.object_path(found), "without", alias.name)
+                ctx.inputs.guard((), "missing", full)
+                ctx.raises(ImportError, f"cannot import name {alias.name!r} from {module.__name__!r}", stmt)
+            _imported(ctx, full, stmt)
+        ctx.bind(alias.asname or alias.name, ctx.attribute(found, alias.name, stmt), stmt)
     return NORMAL

@@ -135,7 +135,8 @@ class _Native(Operand):
             raise RuleLookupError(
                 f"a tensor that an open tape records would become {what} here, and its gradient would be lost",
                 None,
-                f"use {_through_function() or instead}. Where no gradient is wanted, take x.numpy() or x.item(), or convert after the block",
+                f"use {_through_function() or instead}. Where no gradient is wanted, take x.numpy() or x.item(), or "
+                "convert after the block",
             )
 
     def __format__(self, spec: str) -> str:

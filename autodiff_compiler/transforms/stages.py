@@ -122,6 +122,8 @@ def _doing(prim: Prim, label: str) -> Prim:
     def do(*args: Any, log: Any, **kwargs: Any) -> Any:
         return getattr(log, method)(label, fn, *args, **kwargs)
 
+    do.__dict__["logged"] = prim  # whose function emitted code names: see `codegen.names`
+
     def template(printer: Any, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, int]:
         parts = [repr(label), printer.callee(prim), *[printer.show(a) for a in args]]
         parts += [f"{k}={printer.show(v)}" for k, v in kwargs.items() if k != "log"]

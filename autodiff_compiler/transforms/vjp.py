@@ -44,7 +44,6 @@ from typing import Any
 import numpy as np
 
 from ..analysis.activity import activity
-from ..errors import RuleLookupError
 from ..ir import opset
 from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, Builder, Function, Op, Prim, Value, leaves, type_of
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
@@ -297,9 +296,7 @@ def _backward_get(r: Reverse, op: Op, g: Any, env: Bars) -> None:
     if (a.type.is_scalar and adds_axes(path)) or opset.is_whole_scalar(a, path):
         r.add(env, a, r.match_part(op, g))
         return
-    if a.type.is_scalar:
-        raise RuleLookupError("a subscript of a number", op.loc, "make it an array with np.asarray")
-    if a.type.dims == () and not holds_records(a):
+    if a.type.is_scalar or (a.type.dims == () and not holds_records(a)):
         # All that is read is the one element. The cotangent may be one of NumPy's numbers, which has no parts.
         r.add(env, a, r.b.emit(SUM_TO, r.match_part(op, g), a))
         return

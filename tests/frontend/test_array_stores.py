@@ -312,3 +312,24 @@ def test_flat_is_no_array() -> None:
 
     with pytest.raises(ad.UnsupportedError, match="flat is not supported as a value"):
         ad.grad(f)(M)
+
+
+def test_numbers_of_numpy_read_through_masks():
+    def masked(x):
+        y = np.square(x)
+        large = y > 1.0
+        return np.sum(y[large] * x) + np.sum(y[~large])
+
+    def stored(x):
+        root = np.sqrt(np.asarray(x) ** 2 + 1.0)
+        out = np.empty_like(root)
+        zero = np.isclose(root, 0.0)
+        out[~zero] = np.arctan(root[~zero])
+        out[~zero] += 2.0 * root[~zero]
+        out[zero] = 0.0
+        return out * x
+
+    for f in (masked, stored):
+        for x in (2.0, 0.5, -1.5):
+            ad.check_grads(f, (x,), order=2)
+            assert ad.grad(f)(x) == pytest.approx(differences(f, x), rel=1e-6)

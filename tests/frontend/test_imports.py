@@ -56,12 +56,47 @@ def test_what_is_there(f):
     assert gradient == pytest.approx((f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6, rel=1e-6)
 
 
+def absent_module_alone(x):
+    import no_such_package.part
+
+    return no_such_package.part.f(x)
+
+
 @pytest.mark.parametrize("f", [absent_module, absent_name])
-def test_what_is_not_there_is_refused(f):
-    """It may be there at a later call, or in a later process that reads the disk cache."""
+def test_what_is_not_there_raises_what_python_raises(f):
+    assert ad.value_and_grad(f)(0.7) == (1.4, 2.0)
+
+
+def test_what_is_not_there_and_nobody_catches():
+    with pytest.raises(ModuleNotFoundError, match="No module named 'no_such_package'"):
+        ad.grad(absent_module_alone)(0.7)
+
+
+def test_what_is_there_at_a_later_call(monkeypatch):
+    gradient, name = ad.grad(absent_module), "no_such_module"
+    assert gradient(0.7) == 2.0
+    module = types.ModuleType(name)
+    module.f = lambda x: 5.0 * x
+    monkeypatch.setitem(sys.modules, name, module)
+    assert gradient(0.7) == 5.0
+    monkeypatch.delitem(sys.modules, name)
+    assert gradient(0.7) == 2.0
+
+
+def test_a_name_that_is_there_at_a_later_call(monkeypatch):
+    gradient = ad.grad(absent_name)
+    assert gradient(0.7) == 2.0
+    monkeypatch.setattr("math.no_such_name", lambda x: 5.0 * x, raising=False)
+    assert gradient(0.7) == 5.0
+
+
+def test_a_module_that_cannot_be_imported_is_refused(monkeypatch, tmp_path):
+    """It may be mended at a later call, which no guard could tell."""
+    (tmp_path / "no_such_module.py").write_text("import no_such_package.part")
+    monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(UnsupportedError, match="this import fails here: No module named") as caught:
-        ad.grad(f)(0.7)
-    assert caught.value.loc.line == f.__code__.co_firstlineno + 2
+        ad.grad(absent_module)(0.7)
+    assert caught.value.loc.line == absent_module.__code__.co_firstlineno + 2
 
 
 def from_module(x):

@@ -8,8 +8,9 @@ import numpy as np
 
 from ...errors import ArgumentError, is_interruption
 from ...ir.core import Value, type_of
-from ...ir.opset import PRIMS
-from ..avals import ListRef, Ref, Seq, is_static_int
+from ...ir.opset import PRIMS, opaque
+from ..avals import DictRef, ListRef, Ref, Seq, is_static_int
+from ..folds import proved
 from ..handlers import Ctx, Val, apply, lowers
 from ..layout import Layout, deciding, layout_of, surely_copied
 from ..plan import LAYOUT
@@ -250,11 +251,14 @@ def _size(ctx: Ctx, a: Val, axis: Val = None) -> Val:
 
 
 @lowers(np.isscalar, border=True)
-def _isscalar(ctx: Ctx, element: Val) -> bool:
-    t = type_of(ctx.operand(element, ctx.node))
+def _isscalar(ctx: Ctx, element: Val) -> Val:
+    if type(element) in (Seq, ListRef, DictRef):
+        return proved("class", False)
+    x = ctx.operand(element, ctx.node)
+    t = type_of(x)
     if t.kind in ("py", "generic", "scalar", "array", "list", "shape"):
-        return t.is_scalar
-    ctx.fail("np.isscalar of a value of unknown type", ctx.node, "ask before the gradient")
+        return proved("class", t.is_scalar)
+    return ctx.emit(ctx.node, opaque(np.isscalar, "np.isscalar"), x)
 
 
 @lowers(np.isfortran)

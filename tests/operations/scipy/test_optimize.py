@@ -214,3 +214,27 @@ def test_refused(f: Any) -> None:
 def test_every_function_is_tested() -> None:
     names = untested("optimize", [], sys.modules[__name__])
     assert [name for name in names if " by " not in name] == []  # the rules are those of the solvers' kernels
+
+
+def test_np_isscalar_of_a_number_of_unknown_class():
+    def f(x):
+        root = optimize.brentq(lambda s: s**3 - x, 0.0, 5.0)
+        return root * 2.0 if np.isscalar(root) else root
+
+    def of_a_list(x, angles):
+        return x if np.isscalar(angles) else x * angles[1]
+
+    assert ad.grad(f)(8.0) == pytest.approx(2.0 / 12.0)
+    assert ad.grad(of_a_list)(2.0, [1.0, 3.0]) == 3.0
+
+
+def test_elements_of_functions_that_solve():
+    """The class of a root is known at run time only, and that it is no tuple is known before."""
+    x = np.array([1.0, 8.0])
+
+    def f(x):
+        root = np.vectorize(lambda a, b: optimize.brentq(lambda s: s**3 - a * b, 0.0, 9.0))
+        return np.sum(root(x, 2.0))
+
+    got = ad.grad(f)(x)
+    np.testing.assert_allclose(got, 2.0 ** (1 / 3) / (3.0 * x ** (2 / 3)))
