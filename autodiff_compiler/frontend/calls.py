@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError, SourceUnavailableError
 from ..ir.core import Prim, Value, structural_key, type_of
-from ..ir.foreign import EFFECTS, TABLES, is_inert, root_module
+from ..ir.foreign import CALLED, EFFECTS, is_inert, leaves_alone, root_module
 from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import KNOWN, is_numpys, names_of, signature_of
 from ..ir.sites import CALL_OBJECT
@@ -59,6 +59,7 @@ RECURSION_LIMIT = 60
 RECURSION_STEPS = 12
 
 
+_STATES = ("seed", "getstate", "setstate")  # of Python's random generators
 # They are foreign, as they read files, and give arrays of their own.
 _MAKERS = (np.load, np.loadtxt, np.genfromtxt, np.fromfile)
 
@@ -76,7 +77,7 @@ class Calls(Comprehensions):
                 return self.call_method(fn.self, fn.fn, args, kwargs, node)
             if type(fn.self) is Obj and root_module(fn.self.obj) == "random" and type(fn.fn) is Obj:
                 method = getattr(fn.self.obj, fn.fn.obj.__name__, None)  # it is called, and not inlined
-                if drawn(method, "") is not None:
+                if drawn(method, "") is not None or fn.fn.obj.__name__ in _STATES:
                     return self.call_unknown(method, args, kwargs, node)
             return self.call(fn.fn, [fn.self, *args], kwargs, node)
         if kind is Partial:
@@ -197,9 +198,11 @@ class Calls(Comprehensions):
         """A callable without primitive and without Python source, which errors call by its name."""
         name = name or dotted_name(obj)
         everything = [*args, *kwargs.values()]
-        if any(not (is_constant(a) or type(a) in (Value, Ref, Obj, Seq, ListRef)) for a in everything):
+        kinds = (Value, Ref, Obj, Seq, ListRef, DictRef)[: 6 if leaves_alone(obj) else 5]
+        other = [a for a in everything if not (is_constant(a) or type(a) in kinds)]
+        if other:
             self.fail(
-                f"{name} is called with {describe(next(a for a in everything if not is_constant(a)))}",
+                f"{name} is called with {describe(other[0])}",
                 node,
                 "pass numbers and arrays",
             )
@@ -228,7 +231,7 @@ class Calls(Comprehensions):
         everything = [*args, *kwargs.values()]
         operands = [self.own(self.plain(a, node), node) for a in args]
         keywords = {k: self.own(self.plain(a, node), node) for k, a in kwargs.items()}
-        cells = self.cells_in(everything)
+        cells = self.cells_in(everything) if obj is None or not leaves_alone(obj) else []
         for cell in cells:
             self.half_done(cell)
         self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
@@ -405,7 +408,7 @@ def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], n
     if type(obj) is types.MethodType and definition_of(obj.__func__) is not None:  # of an object of a library
         owner = Obj(obj.__self__, (*ctx.object_path(fn), ("attr", "__self__")))
         return ctx.call(Obj(obj.__func__, None), [owner, *args], kwargs, node)
-    observed = ctx.plan.watch is not None and root_module(obj) in TABLES
+    observed = ctx.plan.watch is not None and root_module(obj) in CALLED
     if observed or (isinstance(obj, types.FunctionType) and root_module(obj) in EFFECTS):
         return ctx.call_unknown(obj, args, kwargs, node)
     if isinstance(obj, types.FunctionType) and obj.__code__ is _DISPATCHING:

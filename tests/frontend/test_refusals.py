@@ -268,13 +268,15 @@ def f(x):
     ".",
 )
 refuse(
-    "a file that is opened",
+    "a stack of context managers",
     """
+import contextlib
+
 def f(x):
-    with open("weights.txt") as file:
-         ^^^^^^^^^^^^^^^^^^^
-        w = float(file.read())
-    return np.sum(w * x)
+    with contextlib.ExitStack() as stack:
+         ^^^^^^^^^^^^^^^^^^^^^^
+        stack.enter_context(np.errstate(all="ignore"))
+    return np.sum(x)
 """,
     errors.UnsupportedError,
     "context manager",
