@@ -75,4 +75,18 @@ def item_at(cursor: Cursor) -> Any:
     return cursor.item
 
 
-__all__ = ["Cursor", "advance", "enter_manager", "is_collection", "item_at", "items_in", "leave_manager"]
+def shuffled(generator: Any, n: int) -> Any:
+    """The order into which a random generator puts `n` items. ``generator.shuffle(x)`` draws the same numbers.
+
+    >>> x = np.array([0.5, 1.5, 2.5])
+    >>> order = shuffled(np.random.RandomState(0), 3)
+    >>> np.random.RandomState(0).shuffle(x)
+    >>> (np.array([0.5, 1.5, 2.5])[order] == x).all()
+    np.True_
+    """
+    order = np.arange(n)
+    generator.shuffle(order)
+    return order
+
+
+__all__ = ["Cursor", "advance", "enter_manager", "is_collection", "item_at", "items_in", "leave_manager", "shuffled"]

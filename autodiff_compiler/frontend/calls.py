@@ -18,7 +18,7 @@ from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import KNOWN, is_numpys, names_of, signature_of
 from ..ir.sites import CALL_OBJECT
 from ..lowered import lowering_of
-from ..operations.draws import drawn
+from ..operations.draws import ORDER, drawn, shuffles
 from .avals import (
     Bound,
     Closure,
@@ -30,6 +30,7 @@ from .avals import (
     Obj,
     Partial,
     Poison,
+    RangeOf,
     Ref,
     Seq,
     StreamOf,
@@ -88,9 +89,6 @@ class Calls(Comprehensions):
         if kind is Maybe or kind is Conflict:
             return self.call(self.use(fn, "the function", node), args, kwargs, node)
         x = self.read(fn, node) if kind is Ref else fn
-        if type(x) is Value and x.op is not None and x.op.prim.fn is np.poly1d:
-            remedy = "evaluate it with np.polyval(coefficients, x)"
-            self.fail("a polynomial of np.poly1d that is called", node, remedy)
         what = ast.unparse(node.func) if isinstance(node, ast.Call) else "this"
         if type(x) is Value and x.type.kind in ("any", "object") and x.type.dims is None:
             if self.plan.watch is not None:
@@ -198,7 +196,7 @@ class Calls(Comprehensions):
         """A callable without primitive and without Python source, which errors call by its name."""
         name = name or dotted_name(obj)
         everything = [*args, *kwargs.values()]
-        kinds = (Value, Ref, Obj, Seq, ListRef, DictRef)[: 6 if leaves_alone(obj) else 5]
+        kinds = (Value, Ref, Obj, Seq, ListRef, RangeOf, DictRef)[: 7 if leaves_alone(obj) else 6]
         other = [a for a in everything if not (is_constant(a) or type(a) in kinds)]
         if other:
             self.fail(
@@ -206,6 +204,8 @@ class Calls(Comprehensions):
                 node,
                 "pass numbers and arrays",
             )
+        if shuffles(obj) and len(args) == 1 and not kwargs and type(args[0]) in (Ref, ListRef):
+            return self.call_shuffle(obj.__self__, args[0], node)
         if root_module(obj) == "logging":
             self.note_disturbed(handlers_of(everything), name, self.loc_of(node))
         if is_inert(obj) and not _stores(obj, args, kwargs):
@@ -223,6 +223,16 @@ class Calls(Comprehensions):
         """A draw from a random generator, or what a clock says."""
         operands = [self.operand(a, node) for a in args]
         return self.fresh(self.emit(node, prim, *operands, **{k: self.operand(a, node) for k, a in kwargs.items()}))
+
+    def call_shuffle(self, generator: Any, x: Any, node: Node) -> None:
+        """``generator.shuffle(x)``: the items are stored in the order that is drawn."""
+        order = self.fresh(self.emit(node, ORDER, generator, self.length(x, node)))
+        if type(x) is Ref:
+            self.store_item(x, ..., self.subscript(x, order, node), node)
+            return
+        made = [self.subscript(x, self.subscript(order, k, node), node) for k in range(len(self.static_items(x, node)))]
+        for k, item in enumerate(made):
+            self.store_item(x, k, item, node)
 
     def call_foreign(
         self, prim: Prim, first: list[Val], args: list[Val], kwargs: dict[str, Val], obj: Any, name: str, node: Node

@@ -46,7 +46,13 @@ class Watch:
 def observed(ctx: Core, value: Value, prim: Prim, node: Node) -> Val:
     """What an operation has made, as the type of what is known of its site."""
     watch = ctx.plan.watch
-    if watch is None or not is_unknown(value.type) or value.op is None or value.op.prim is not prim:
+    if (
+        getattr(node, "_unused", False)
+        or watch is None
+        or not is_unknown(value.type)
+        or value.op is None
+        or value.op.prim is not prim
+    ):
         return value
     of_object = any(v.type.kind == "object" for v in value.op.operands())
     if not prim.effects and has_rule(prim) and not of_object and _may_vary(ctx, value):

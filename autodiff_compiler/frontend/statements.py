@@ -283,6 +283,7 @@ def _expr(ctx: Ctx, stmt: ast.Expr) -> Any:
     if isinstance(stmt.value, (ast.Yield, ast.YieldFrom)) and ctx.frame.on_yield is not None:
         return yielded(ctx, stmt)
     if not isinstance(stmt.value, ast.Constant):
+        stmt.value._unused = True  # type: ignore[attr-defined]
         ctx.ev(stmt.value)
     return NORMAL
 

@@ -25,7 +25,7 @@ BELOW: dict[str, set[str]] = {
     "ir": {"records", "live", "deep", "errors", "runtime", "kernels"},
     "lowered": {"records", "errors", "tree", "ir"},
     "analysis": {"errors", "runtime", "kernels", "ir"},
-    "operations": {"families", "records", "errors", "runtime", "kernels", "ir"},
+    "operations": {"families", "live", "records", "errors", "runtime", "kernels", "ir"},
     "frontend": {
         "families",
         "live",
