@@ -11,19 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from ..errors import (
-    AliasError,
-    ArgumentError,
-    AutodiffError,
-    IndexRangeError,
-    InvalidValueError,
-    MissingAttributeError,
-    MissingKeyError,
-    MissingNameError,
-    UnboundNameError,
-    UnsupportedError,
-    is_interruption,
-)
+from ..errors import LOCATED, AliasError, ArgumentError, AutodiffError, UnsupportedError, is_interruption
 from ..ir.budget import Budget, current
 from ..ir.core import Builder, Loc, Op, Prim, Region, Value, type_of
 from ..ir.foreign import GENERATOR, loaded
@@ -69,16 +57,6 @@ from .state import LIVE, BranchJoiner, Cells, State, emit_if
 from .structures import LEAF, holds_lists
 
 T = TypeVar("T")
-
-LOCATED: dict[type, type[AutodiffError]] = {
-    TypeError: ArgumentError,
-    KeyError: MissingKeyError,
-    IndexError: IndexRangeError,
-    AttributeError: MissingAttributeError,
-    NameError: MissingNameError,
-    UnboundLocalError: UnboundNameError,
-    ValueError: InvalidValueError,
-}
 
 
 class Unreachable(Exception):
