@@ -233,3 +233,15 @@ class MissingAttributeError(AutodiffError, AttributeError):
 
 class ArgumentError(AutodiffError, TypeError):
     """The arguments of a call do not fit. Python would raise TypeError."""
+
+
+# What stands for Python's exceptions where the place is known.
+LOCATED: dict[type, type[AutodiffError]] = {
+    TypeError: ArgumentError,
+    KeyError: MissingKeyError,
+    IndexError: IndexRangeError,
+    AttributeError: MissingAttributeError,
+    NameError: MissingNameError,
+    UnboundLocalError: UnboundNameError,
+    ValueError: InvalidValueError,
+}

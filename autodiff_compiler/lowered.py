@@ -44,7 +44,8 @@ BAKED_MODULES = (
 )
 OBJECT_KEY = ("object",)
 # What was seen of a value: ("py", class), ("generic", dtype), ("array", dtype, number of axes, the axes of length 1 and
-# ~axis for those of length 0, or None if these differ), ("tuple", its class or None, a fact for each item), ("object",)
+# ~axis for those of length 0, or None if these differ), ("tuple", its class or None, a fact for each item), ("object",
+# its class, "iterator", or "")
 Fact = tuple[Any, ...]
 ANYTHING: Fact = ("anything",)  # several kinds of things were seen at one place
 

@@ -18,8 +18,11 @@ import numpy as np
 from ..errors import UnsupportedError
 from ..ir.core import Loc
 from ..ir.types import OBJECT
+from ..live import is_collection
 from ..lowered import ANYTHING, OBJECT_KEY, Fact, Input, Lowered, Path
 
+# What an observed object is of is known if it is one of these.
+OBJECT_CLASSES = (list, dict, set, frozenset, str, bytes, type(None))
 LOG = (("log",),)  # the path of the log among the inputs
 
 
@@ -99,7 +102,7 @@ class Log:
         if known is None or not covers(known, fact):
             self.label = label
             self.chosen[site] = joined(self.chosen.get(site), fact)
-            if ANYTHING in (self.chosen[site], *self.chosen[site][1:]):
+            if has_anything(self.chosen[site]):
                 self.failed = UnsupportedError(
                     f"{label} gives values of several types or numbers of axes in one call", self.loc,
                     "give each its own place in the program, or make them outside of the function",
@@ -151,7 +154,9 @@ def fact_of(value: Any) -> Fact:
         return ("generic", value.dtype)
     if isinstance(value, tuple) and len(value) <= 8 and (cls is tuple or hasattr(cls, "_fields")):
         return ("tuple", None if cls is tuple else cls, tuple([fact_of(x) for x in value]))
-    return ("object",)
+    if cls in OBJECT_CLASSES:
+        return ("object", cls)
+    return ("object", "iterator" if hasattr(cls, "__iter__") and not is_collection(value) else "")
 
 
 def joined(a: Fact | None, b: Fact) -> Fact:
@@ -162,7 +167,14 @@ def joined(a: Fact | None, b: Fact) -> Fact:
         return (*a[:3], None)
     if a[0] == b[0] == "tuple" and a[1] is b[1] and len(a[2]) == len(b[2]):
         return ("tuple", a[1], tuple([joined(x, y) for x, y in zip(a[2], b[2])]))
+    if a[0] == b[0] == "object":
+        return ("object", "")
     return ANYTHING
+
+
+def has_anything(fact: Fact) -> bool:
+    """Several kinds of things were seen at one place."""
+    return fact == ANYTHING or (fact[0] == "tuple" and any(map(has_anything, fact[2])))
 
 
 def covers(known: Fact, fact: Fact) -> bool:

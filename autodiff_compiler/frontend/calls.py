@@ -13,12 +13,12 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError, SourceUnavailableError
 from ..ir.core import Prim, Value, structural_key, type_of
-from ..ir.foreign import EFFECTS, TABLES, is_inert, loaded, root_module
+from ..ir.foreign import CALLED, EFFECTS, is_inert, leaves_alone, loaded, root_module
 from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import KNOWN, is_numpys, names_of, signature_of
 from ..ir.sites import CALL_OBJECT
 from ..lowered import lowering_of
-from ..operations.draws import drawn
+from ..operations.draws import ORDER, drawn, shuffles
 from .avals import (
     Bound,
     Closure,
@@ -30,6 +30,7 @@ from .avals import (
     Obj,
     Partial,
     Poison,
+    RangeOf,
     Ref,
     Seq,
     StreamOf,
@@ -59,6 +60,7 @@ RECURSION_LIMIT = 60
 RECURSION_STEPS = 12
 
 
+_STATES = ("seed", "getstate", "setstate")  # of Python's random generators
 # They are foreign, as they read files, and give arrays of their own.
 _MAKERS = (np.load, np.loadtxt, np.genfromtxt, np.fromfile)
 
@@ -76,7 +78,7 @@ class Calls(Comprehensions):
                 return self.call_method(fn.self, fn.fn, args, kwargs, node)
             if type(fn.self) is Obj and root_module(fn.self.obj) == "random" and type(fn.fn) is Obj:
                 method = getattr(fn.self.obj, fn.fn.obj.__name__, None)  # it is called, and not inlined
-                if drawn(method, "") is not None:
+                if drawn(method, "") is not None or fn.fn.obj.__name__ in _STATES:
                     return self.call_unknown(method, args, kwargs, node)
             return self.call(fn.fn, [fn.self, *args], kwargs, node)
         if kind is Partial:
@@ -87,9 +89,6 @@ class Calls(Comprehensions):
         if kind is Maybe or kind is Conflict:
             return self.call(self.use(fn, "the function", node), args, kwargs, node)
         x = self.read(fn, node) if kind is Ref else fn
-        if type(x) is Value and x.op is not None and x.op.prim.fn is np.poly1d:
-            remedy = "evaluate it with np.polyval(coefficients, x)"
-            self.fail("a polynomial of np.poly1d that is called", node, remedy)
         what = ast.unparse(node.func) if isinstance(node, ast.Call) else "this"
         if type(x) is Value and x.type.kind in ("any", "object") and x.type.dims is None:
             if self.plan.watch is not None:
@@ -197,12 +196,16 @@ class Calls(Comprehensions):
         """A callable without primitive and without Python source, which errors call by its name."""
         name = name or dotted_name(obj)
         everything = [*args, *kwargs.values()]
-        if any(not (is_constant(a) or type(a) in (Value, Ref, Obj, Seq, ListRef)) for a in everything):
+        kinds = (Value, Ref, Obj, Seq, ListRef, RangeOf, DictRef)[: 7 if leaves_alone(obj) else 6]
+        other = [a for a in everything if not (is_constant(a) or type(a) in kinds)]
+        if other:
             self.fail(
-                f"{name} is called with {describe(next(a for a in everything if not is_constant(a)))}",
+                f"{name} is called with {describe(other[0])}",
                 node,
                 "pass numbers and arrays",
             )
+        if shuffles(obj) and len(args) == 1 and not kwargs and type(args[0]) in (Ref, ListRef):
+            return self.call_shuffle(obj.__self__, args[0], node)
         if root_module(obj) == "logging":
             self.note_disturbed(handlers_of(everything), name, self.loc_of(node))
         if is_inert(obj) and not _stores(obj, args, kwargs):
@@ -221,6 +224,16 @@ class Calls(Comprehensions):
         operands = [self.operand(a, node) for a in args]
         return self.fresh(self.emit(node, prim, *operands, **{k: self.operand(a, node) for k, a in kwargs.items()}))
 
+    def call_shuffle(self, generator: Any, x: Any, node: Node) -> None:
+        """``generator.shuffle(x)``: the items are stored in the order that is drawn."""
+        order = self.fresh(self.emit(node, ORDER, generator, self.length(x, node)))
+        if type(x) is Ref:
+            self.store_item(x, ..., self.subscript(x, order, node), node)
+            return
+        made = [self.subscript(x, self.subscript(order, k, node), node) for k in range(len(self.static_items(x, node)))]
+        for k, item in enumerate(made):
+            self.store_item(x, k, item, node)
+
     def call_foreign(
         self, prim: Prim, first: list[Val], args: list[Val], kwargs: dict[str, Val], obj: Any, name: str, node: Node
     ) -> Any:
@@ -228,7 +241,7 @@ class Calls(Comprehensions):
         everything = [*args, *kwargs.values()]
         operands = [self.own(self.plain(a, node), node) for a in args]
         keywords = {k: self.own(self.plain(a, node), node) for k, a in kwargs.items()}
-        cells = self.cells_in(everything)
+        cells = self.cells_in(everything) if obj is None or not leaves_alone(obj) else []
         for cell in cells:
             self.half_done(cell)
         self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
@@ -405,7 +418,7 @@ def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], n
     if type(obj) is types.MethodType and definition_of(obj.__func__) is not None:  # of an object of a library
         owner = Obj(obj.__self__, (*ctx.object_path(fn), ("attr", "__self__")))
         return ctx.call(Obj(obj.__func__, None), [owner, *args], kwargs, node)
-    observed = ctx.plan.watch is not None and root_module(obj) in TABLES
+    observed = ctx.plan.watch is not None and root_module(obj) in CALLED
     if observed or (isinstance(obj, types.FunctionType) and root_module(obj) in EFFECTS):
         return ctx.call_unknown(obj, args, kwargs, node)
     if isinstance(obj, types.FunctionType) and obj.__code__ is _DISPATCHING:

@@ -56,6 +56,9 @@ class Classes(Questions):
                 return t.dtype.type
             if t.kind == "py" and t.dtype is not None:
                 return PYTHON[t.dtype.kind]
+            if t.kind == "object":
+                known = self.known_objects.get(av)
+                return known if isinstance(known, type) else None
             return tuple if t.kind == "shape" else list if t.kind == "list" else None
         if kind is Obj:
             return type(av.obj)

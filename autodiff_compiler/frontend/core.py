@@ -11,23 +11,12 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from ..errors import (
-    AliasError,
-    ArgumentError,
-    AutodiffError,
-    IndexRangeError,
-    InvalidValueError,
-    MissingAttributeError,
-    MissingKeyError,
-    MissingNameError,
-    UnboundNameError,
-    UnsupportedError,
-    is_interruption,
-)
+from ..errors import LOCATED, AliasError, ArgumentError, AutodiffError, UnsupportedError, is_interruption
 from ..ir.budget import Budget, current
 from ..ir.core import Builder, Loc, Op, Prim, Region, Value, type_of
 from ..ir.foreign import GENERATOR, immutable_classes, loaded
 from ..ir.opset import BUILD, COPY, DTYPE, GET, PRIMS, RAISE, SET, TUPLE, exception, infer_step, opaque
+from ..ir.sites import STOP
 from ..ir.types import Dims
 from .avals import (
     Columns,
@@ -53,7 +42,7 @@ from .avals import (
     leaves_of,
 )
 from .causes import demand
-from .exits import NORMAL
+from .exits import DEAD, NORMAL
 from .handlers import Node, Val
 from .inputs import Inputs, path_name
 from .journal import AFTER_TRY, Journal, may_raise
@@ -68,16 +57,6 @@ from .state import LIVE, BranchJoiner, Cells, State, emit_if
 from .structures import LEAF, holds_lists
 
 T = TypeVar("T")
-
-LOCATED: dict[type, type[AutodiffError]] = {
-    TypeError: ArgumentError,
-    KeyError: MissingKeyError,
-    IndexError: IndexRangeError,
-    AttributeError: MissingAttributeError,
-    NameError: MissingNameError,
-    UnboundLocalError: UnboundNameError,
-    ValueError: InvalidValueError,
-}
 
 
 class Unreachable(Exception):
@@ -163,6 +142,7 @@ class Core(Parts):
         self.reads: set[Any] | None = None
         self.memos: set[int] = set()  # dictionaries that deepcopy() was given
         self.facts: dict[Value, bool] = {}  # conditions, by how they came out on the present path
+        self.known_objects: dict[Value, Any] = {}  # what was seen of objects: the last part of their facts
         self.known: dict[Value, bool] = {}  # comparisons of constants that give NumPy's bool: its truth
 
     # --- locations and errors -------------------------------------------------------------------------------------
@@ -281,6 +261,20 @@ class Core(Parts):
                 out.append(leaf.cell)
                 todo += items_in(self.held(leaf.cell))
         return out
+
+    def is_observed(self, av: Val) -> bool:
+        """An object of which only the run tells what it is."""
+        return self.plan.watch is not None and type(av) is Value and av.type.kind == "object"
+
+    def is_observing(self) -> bool:
+        """What is lowered is run to see what values are."""
+        return self.plan.watch is not None and self.plan.watch.observing
+
+    def end_of_run(self, node: Node) -> int:
+        """The end of a run that observes, where the lowering fails: what comes before can be run, and tells more."""
+        self.emit(node, STOP)
+        self.emit(node, RAISE, self.emit(node, exception(RuntimeError)))
+        return DEAD
 
     # --- what exceptions leave behind -------------------------------------------------------------------------------
 
@@ -562,6 +556,12 @@ class Core(Parts):
                     self.state.envs[env]["$value"] = lower()
                     states.append(self.state)
                     dead.append(False)
+                except AutodiffError:
+                    if not self.is_observing():
+                        raise
+                    self.end_of_run(node)
+                    states.append(start.fork())
+                    dead.append(True)
                 except Unreachable:
                     states.append(start.fork())
                     dead.append(True)

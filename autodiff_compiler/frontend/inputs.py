@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import AliasError, UnsupportedError
 from ..ir.core import Loc, Region, Value, structural_key
-from ..ir.foreign import TABLES, root_module
+from ..ir.foreign import CALLED, root_module
 from ..ir.types import OBJECT, Ty, array, generic, type_of_constant
 from ..lowered import BAKED_MODULES, OBJECT_KEY, Guard, Input, Path, held, key_of, lowering_of
 from ..records import record
@@ -209,7 +209,7 @@ class Inputs:
         if isinstance(obj, enum.Enum):
             self.guard(path, "is", obj)
             return Obj(obj, path)
-        if self.plan.watch is not None and root_module(kind) in TABLES:
+        if self.plan.watch is not None and root_module(kind) in CALLED:
             self.guard(path, "type", kind)
             return self.region.params[self.object_at(obj, path, name)]
         if obj is None or kind in (bool, str, bytes, np.str_, np.bytes_) or obj is Ellipsis:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..ir.core import Value
 from ..ir.opset import DIM, SUB
+from ..ir.sites import GET_NEXT
 from .avals import (
     Columns,
     DictRef,
@@ -129,6 +130,8 @@ class Iterators(Peeling):
         if kind is RangeOf:
             way = _times(self, i, av.step, node)
             return way if _is_zero(av.start) else self.binary(operator.add, av.start, way, node)
+        if self.is_observed(av):
+            return self.given(self.emit(node, GET_NEXT, av, i), [], True)
         if kind is not IndexedOf:
             return self.subscript(av, i, node)
         its = av.its

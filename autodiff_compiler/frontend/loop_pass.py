@@ -6,6 +6,7 @@ import ast
 import operator
 from typing import Any
 
+from ..errors import AutodiffError
 from ..ir.core import LOOP, Op, Region, Value, leaves
 from ..ir.opset import PRIMS
 from ..ir.types import py_int, renewed
@@ -50,6 +51,10 @@ class LoopPass(LoopHead):
                     code = interp.lower_block(body, True)
             except Unreachable:
                 code = DEAD
+            except AutodiffError:
+                if not interp.is_observing():
+                    raise
+                code = interp.end_of_run(stmt)
             code = interp.map_code(code, {CONTINUE: NORMAL}, stmt)
             returns = type(code) is Value and RETURN in interp.possible(code)
             self.code = code if returns and not (interp.frame.cleanups or interp.exact) else None

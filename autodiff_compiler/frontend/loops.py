@@ -363,7 +363,7 @@ def _recall(ctx: Loops, guess: Guess, memo: Any) -> None:
 def _for(ctx: Ctx, stmt: ast.For) -> Any:
     av = ctx.source_of_loop(stmt)
     head = lambda item: ctx.assign(stmt.target, item, stmt.target)
-    av = ctx.underlying(ctx.use(av, "the iterable", stmt), stmt, "__iter__")
+    av = ctx.items_observed(ctx.underlying(ctx.use(av, "the iterable", stmt), stmt, "__iter__"), stmt.iter)
     if type(av) in (Instance, Obj) and (not is_collection(av) or av.cls is OneShot):
         av = ctx.iter_of(av, stmt)
         if type(av) is Instance:

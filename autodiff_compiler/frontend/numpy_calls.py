@@ -10,7 +10,7 @@ from ..errors import ArgumentError, RuleLookupError, is_interruption
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import lookup
 from ..ir.types import ANY
-from ..operations.draws import drawn_from
+from ..operations.draws import drawn_from, makes_generator
 from . import library  # noqa: F401  (fills the table of definitions)
 from .avals import DictRef, ListRef, Obj, Ref, Seq, describe
 from .copies import Copies
@@ -40,6 +40,9 @@ class NumpyCalls(Copies):
         if type(av) not in (Ref, Value):
             self.fail(f"{describe(av)} has no attribute {name!r} that is supported", node, "use a function of NumPy's")
         if type(av) is Value and av.type.kind in ("object", "any") and av.type.dims is None and av.type.dtype is None:
+            shuffles = name == "shuffle" and makes_generator(av.op) and len(args) == 1 and not kwargs
+            if shuffles and type(args[0]) in (Ref, ListRef):
+                return self.call_shuffle(av, args[0], node)
             draw = drawn_from(av.op, name)
             if draw is not None:
                 return self.call_draw(draw, [av, *args], kwargs, node)

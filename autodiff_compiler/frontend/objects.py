@@ -207,6 +207,8 @@ class Objects(Derived):
                 )  # it may change while the program runs
             if is_library_class(type(raw)) and is_library_class(self.cls_of(av)):
                 return Obj(raw, path)
+            if type(av) is Obj and av.path is not None and isinstance(raw, types.MethodDescriptorType):
+                return self.outside(getattr(av.obj, name), (*av.path, ("attr", name)), node)
             self.fail(f"attribute {name!r} is a descriptor of type {type(raw).__name__}", node, "use a property")
         return self.outside(raw, path, node)
 

@@ -46,7 +46,13 @@ class Watch:
 def observed(ctx: Core, value: Value, prim: Prim, node: Node) -> Val:
     """What an operation has made, as the type of what is known of its site."""
     watch = ctx.plan.watch
-    if watch is None or not is_unknown(value.type) or value.op is None or value.op.prim is not prim:
+    if (
+        getattr(node, "_unused", False)
+        or watch is None
+        or not is_unknown(value.type)
+        or value.op is None
+        or value.op.prim is not prim
+    ):
         return value
     of_object = any(v.type.kind == "object" for v in value.op.operands())
     if not prim.effects and has_rule(prim) and not of_object and _may_vary(ctx, value):
@@ -55,10 +61,10 @@ def observed(ctx: Core, value: Value, prim: Prim, node: Node) -> Val:
     site = watch.sites.setdefault(key, len(watch.sites))
     watch.met[site] = f"{prim.name} in line {getattr(node, 'lineno', 0)}"
     fact = watch.facts.get(site)
-    if fact is None and not watch.observing:
-        return value
     ctx.builder.emit(OBSERVE, value, site)
-    return value if fact is None else _typed(ctx, value, fact, prim.effects or of_object)
+    if fact is None and not watch.observing:
+        ctx.raises(RuntimeError, "a value that was not seen before", node)  # the check of its site fails before
+    return value if fact is None else _typed(ctx, value, fact, prim.effects or (of_object and fact[0] == "object"))
 
 
 def _typed(ctx: Core, value: Value, fact: Fact, given: bool) -> Val:
@@ -74,9 +80,13 @@ def _typed(ctx: Core, value: Value, fact: Fact, given: bool) -> Val:
         for k, cell in enumerate(cells):
             ctx.share(cell, cells[:k])
         return Seq(tuple(items), cls)
+    if facts[-1] is type(None) and given:
+        return None
     t = _type_of(fact, ctx.builder.dims)
     if t is not None and (t.kind != "object" or given):
         value.type = t
+        if t.kind == "object":
+            ctx.known_objects[value] = facts[0]
     return value
 
 

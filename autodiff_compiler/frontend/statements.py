@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 from ..errors import AutodiffError
 from ..ir.core import CALL, Value
 from ..ir.opset import ASSERT, EQ, RAISE, exception
-from ..ir.sites import STOP
 from ..lowered import Path, is_missing
 from .assignments import Assignments
 from .avals import Obj
@@ -58,11 +57,9 @@ class Statements(Assignments):
             except Unreachable:
                 return _dead_end(self, stmt)
             except AutodiffError:
-                if self.plan.watch is None or not self.plan.watch.observing:
+                if not self.is_observing():
                     raise
-                self.emit(stmt, STOP)  # what comes before can be run, and tells more
-                self.emit(stmt, RAISE, self.emit(stmt, exception(RuntimeError)))
-                return DEAD
+                return self.end_of_run(stmt)
             rest = stmts[k:]
             if isinstance(stmt, ast.If):
                 code, done = _lower_if(self, stmt, code, rest, tail)
@@ -129,7 +126,12 @@ class Statements(Assignments):
         states, codes = [], []
         for region, lower in zip(regions, (first, second)):
             with self.path(before.fork(), region):
-                codes.append(lower())
+                try:
+                    codes.append(lower())
+                except AutodiffError:
+                    if not self.is_observing():
+                        raise
+                    codes.append(self.end_of_run(node))
                 states.append(before.fork() if codes[-1] is DEAD else self.state)
         self.at(node)
         return self.join_paths(cond, regions, states, codes, possible, start)
@@ -283,6 +285,7 @@ def _expr(ctx: Ctx, stmt: ast.Expr) -> Any:
     if isinstance(stmt.value, (ast.Yield, ast.YieldFrom)) and ctx.frame.on_yield is not None:
         return yielded(ctx, stmt)
     if not isinstance(stmt.value, ast.Constant):
+        stmt.value._unused = True  # type: ignore[attr-defined]
         ctx.ev(stmt.value)
     return NORMAL
 

@@ -53,7 +53,7 @@ class Streams(Generators):
         av = self.use(av, "the iterable", node)
         if type(av) in (IndexedOf, StreamOf):
             av = self.one_shot(av)
-        av = self.underlying(av, node, "__iter__")
+        av = self.items_observed(self.underlying(av, node, "__iter__"), node)
         if type(av) in (Instance, Obj) and not is_collection(av):
             av = self.iter_of(av, node)
         if not is_iterator(av):
@@ -95,7 +95,7 @@ class Streams(Generators):
         few: the trips of a loop over a range that are copied out; at: the loop's syntax node.
         """
         at = node if at is None else at
-        av = self.underlying(av, node, "__iter__")
+        av = self.items_observed(self.underlying(av, node, "__iter__"), node)
         if not is_iterator(av) and (type(av) in (ListRef, DictRef, ViewOf, Instance, Obj, Maybe)):
             if type(av) is not ListRef or type(self.content(av.cell)) is Items:
                 av = self.iter_of(av, node)

@@ -27,6 +27,11 @@ GENERATOR = ("numpy.random._generator", "Generator")
 RANDOM_STATE = ("numpy.random.mtrand", "RandomState")
 _RANDOM = (GENERATOR, RANDOM_STATE, ("numpy.random.bit_generator", "BitGenerator"), ("random", "Random"))
 _NUMBER_MODULES = frozenset({"numpy", "scipy", "math", "cmath", "builtins", "_operator", "operator"})
+# By module: functions that read their arguments and leave them alone, although what they write outlives the call.
+_WRITERS = {
+    "numpy": frozenset({"save", "savez", "savez_compressed", "savetxt"}),
+    **dict.fromkeys(("json", "pickle", "_pickle", "yaml"), frozenset({"dump", "dumps", "safe_dump"})),
+}
 # Modules of functions that are called for their effects, and leave their arguments alone.
 EFFECTS = frozenset({"logging", "time", "warnings"})
 # Functions of these modules that write or read what outlives the call.
@@ -40,8 +45,23 @@ _KEEPERS = frozenset(
         "setbufsize", "methodcaller", "call",
     }
 )  # fmt: skip
-# Libraries of tables. They are Python, and far too much to be compiled: what they give is observed.
-TABLES = frozenset({"pandas", "xarray", "polars"})
+# Libraries of tables, files, text and the system. No code of them is compiled: they are called, and what they give is
+# observed.
+CALLED = frozenset(
+    {
+        "pandas", "xarray", "polars", "tqdm", "yaml", "h5py", "requests", "ast", "argparse", "base64", "binascii",
+        "bz2", "calendar", "codecs", "codeop", "configparser", "csv", "ctypes", "datetime", "_pydatetime", "dbm",
+        "difflib", "email", "encodings", "errno", "fcntl", "filecmp", "fileinput", "fnmatch", "getopt", "getpass",
+        "gettext", "glob", "gzip", "hashlib", "hmac", "html", "http", "importlib", "io", "_io", "ipaddress", "json",
+        "linecache", "locale", "lzma", "marshal", "mimetypes", "mmap", "multiprocessing", "netrc", "ntpath",
+        "optparse", "os", "pathlib", "pickle", "_pickle", "pkgutil", "platform", "plistlib", "posix", "posixpath",
+        "pprint", "pydoc", "re", "resource", "sched", "secrets", "select", "shelve", "shlex", "shutil", "signal",
+        "site", "smtplib", "socket", "sqlite3", "ssl", "stat", "stringprep", "struct", "_struct", "subprocess",
+        "sysconfig", "tarfile", "tempfile", "textwrap", "tokenize", "tomllib", "unicodedata", "urllib", "uuid",
+        "xml", "xmlrpc", "zipfile", "zlib", "zoneinfo", "_csv", "_json", "_sqlite3", "_datetime", "_hashlib",
+        "_sre", "genericpath",
+    }
+)  # fmt: skip
 
 
 def module_of(obj: Any) -> str:
@@ -97,6 +117,11 @@ def is_inert(fn: Any) -> bool:
     return root in _NUMBER_MODULES and name not in _KEEPERS
 
 
+def leaves_alone(fn: Any) -> bool:
+    """The callable does not write to its arguments."""
+    return is_inert(fn) or getattr(fn, "__name__", "") in _WRITERS.get(root_module(fn), ())
+
+
 def _is_plain(cls: type) -> bool:
     """A class of numbers, exceptions, or facts about numbers."""
     return issubclass(cls, (np.generic, BaseException, np.dtype, np.finfo, np.iinfo, type)) or cls is type
@@ -110,13 +135,14 @@ def is_opaque_function(obj: Any) -> bool:
 
 
 __all__ = [
+    "CALLED",
     "EFFECTS",
     "GENERATOR",
     "RANDOM_STATE",
-    "TABLES",
     "immutable_classes",
     "is_inert",
     "is_opaque_function",
+    "leaves_alone",
     "loaded",
     "root_module",
 ]

@@ -18,6 +18,7 @@ from ..ir.infer import broadcast_dims
 from ..ir.ops_common import as_array, bound, dtype_of, shape_dims
 from ..ir.opset import gives, opaque
 from ..ir.types import ANY, PY_FLOAT, Ty, array, py_int
+from ..live import shuffled
 
 FLOAT = np.dtype(np.float64)
 PYTHONS = ("random", "Random")
@@ -167,6 +168,16 @@ def _type_of_method(cls: Any, name: str) -> Any:
     return None if infer is None else bound(infer)
 
 
+def shuffles(fn: Any) -> bool:
+    """The method `shuffle` of one of NumPy's generators."""
+    return getattr(fn, "__name__", "") == "shuffle" and _key(type(getattr(fn, "__self__", None))) in _OF
+
+
+def makes_generator(made: Op | None) -> bool:
+    """The operation makes one of NumPy's generators."""
+    return made is not None and _MAKERS.get(_key(made.prim.fn)) in _OF
+
+
 def drawn(fn: Any, name: str) -> Prim | None:
     """The primitive of a draw or of a clock: its type is known, and it shares no memory."""
     known = _type_of_method(_key(type(getattr(fn, "__self__", None))), getattr(fn, "__name__", ""))
@@ -179,4 +190,10 @@ def drawn(fn: Any, name: str) -> Prim | None:
     return prim
 
 
-__all__ = ["drawn", "drawn_from"]
+# The order of the items after a shuffle.
+ORDER = Prim(
+    "the order of a shuffle", shuffled, infer=bound(lambda b, generator, n: array(np.dtype(int), shape_dims(b, n))),
+    params=("generator", "n"), effects=True, alias="fresh",
+)  # fmt: skip
+
+__all__ = ["ORDER", "drawn", "drawn_from", "makes_generator", "shuffles"]

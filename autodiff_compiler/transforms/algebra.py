@@ -402,6 +402,8 @@ def _match_dtype(b: Builder, g: Any, tx: Ty) -> Any:
     tg = type_of(g)
     if tg.dtype is None and tg.is_real and tg.is_scalar and tx.kind == "py" and tx.is_real:
         return g
+    if tg.dtype is None and tg.is_scalar and tx.kind == "generic" and tx.dtype is not None and tx.dtype.kind in "fc":
+        return b.emit(CAST, g, tx.dtype)  # an int on one path and a float on the other: nothing of `x` is read
     if tx.dtype is None or tg.dtype is None:
         return NotImplemented
     if tx.dtype.kind not in "fc" or tg.dtype == tx.dtype:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import pickle
@@ -28,7 +29,7 @@ def uses_try(x):
 
 
 def uses_with(x):
-    with open("file"):
+    with contextlib.ExitStack():
         return x
 
 
@@ -147,7 +148,7 @@ class Box:
 
 CASES: list[tuple[Any, str, type[Exception], Any]] = [
     (uses_try, "return sum(xs)", UnsupportedError, (X,)),
-    (uses_with, 'with open("file"):', UnsupportedError, (X,)),
+    (uses_with, "with contextlib.ExitStack():", UnsupportedError, (X,)),
     (uses_match, "del s[0]", ArgumentError, (X,)),
     (makes_class, "class Inner:", UnsupportedError, (X,)),
     (yields, "return generator().send(None)", UnsupportedError, (X,)),

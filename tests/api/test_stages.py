@@ -485,3 +485,213 @@ def test_tables_are_observed_and_not_compiled() -> None:
 
     assert np.allclose(ad.grad(f)(V, table), M.sum(0) + M[0])
     assert np.allclose(ad.grad(f)(V, Frame(b=2.0 * M[0])), M.sum(0) + 2.0 * M[0])
+
+
+# By name: a program `f(v)`, as people write them with files, text and the system.
+READS = {
+    "lines": """
+total = 0.0
+with open("table.csv") as file:
+    names = file.readline().strip().split(",")
+    for line in file:
+        a, b, c = map(float, line.split(","))
+        if a > 5.0:
+            break
+        total += a * v[0] ** 2 + b * v[1]
+    rest = file.read()
+return total * len(rest + names[0])
+""",
+    "rows": """
+rows = []
+with open("table.csv") as file:
+    next(file)
+    for k, line in enumerate(file):
+        rows.append([float(x) for x in line.strip().split(",")])
+return np.sum((np.array(rows) @ v) ** 2)
+""",
+    "a comprehension": """
+with open("table.csv") as file:
+    rows = [[float(x) for x in line.split(",")] for line in file if not line.startswith("a")]
+return np.sum((np.array(rows) @ v) ** 2)
+""",
+    "configuration": """
+with open("config.json") as file:
+    config = json.load(file)
+x = v
+for layer in config["layers"]:
+    x = x * layer["weight"]
+    x = np.tanh(x) if layer["kind"] == "tanh" else np.maximum(x, 0.1)
+for _ in range(config["steps"]):
+    x = np.sin(x)
+return np.sum(np.array(config["A"]) @ x) * config.get("scale", 1.5)
+""",
+    "a reader of csv": """
+total = 0.0
+with open("table.csv", newline="") as file:
+    for k, row in enumerate(csv.DictReader(file)):
+        total += float(row["b"]) * v[k] ** 2
+return total
+""",
+    "paths": """
+total = 0.0
+for path in sorted(pathlib.Path(".").glob("*.csv")):
+    total = total + np.sum((np.loadtxt(path, delimiter=",", skiprows=1) @ v) ** 2)
+return total if os.path.exists("table.csv") else np.sum(v)
+""",
+    "an archive": """
+with np.load("arrays.npz") as data:
+    A = data["A"]
+return np.sum((A @ v) ** 2)
+""",
+    "a file that is not there": """
+try:
+    with open("none.txt") as file:
+        scale = float(file.read())
+except FileNotFoundError:
+    scale = 3.0
+return scale * np.sum(v * v)
+""",
+    "patterns": """
+found = re.match(r"(\\d+) and (\\d+)", "3 and 4")
+if found is None:
+    return np.sum(v)
+scales = [float(x) for x in re.findall(r"[0-9.]+", "a=1.5, b=2")]
+return float(found.group(2)) * sum(s * x**2 for s, x in zip(scales, v))
+""",
+    "dates": """
+day, total = datetime.date(2020, 1, 1), 0.0
+for x in v:
+    day = day + datetime.timedelta(days=10)
+    total = total + day.timetuple().tm_yday * x**2
+return total * (day - datetime.date(2019, 12, 1)).days
+""",
+    "draws of Python's": """
+random.seed(3)
+places = list(range(3))
+random.shuffle(places)
+return np.sum(v[places] ** 2 * np.arange(3)) * random.random()
+""",
+    "keys": """
+table = json.loads('{"a": 1.5, "b": 2.5}')
+total = 0.0
+for key in table:
+    total = total + table[key] * v[0] ** 2
+for key, value in table.items():
+    total = total + value * v[1]
+return total if "b" in table and isinstance(table, dict) and not hasattr(table, "b") else v[2]
+""",
+    "whole numbers as keys": """
+total = 0.0
+for key in ast.literal_eval("{0: 1.0, 1: 2.0}"):
+    total = total + key * np.sum(v * v)
+return total
+""",
+    "text that is logged": """
+logger = logging.getLogger("audit")
+for k in range(3):
+    v = np.sin(v)
+    logger.debug("step %d: %s", k, v)
+np.savetxt("steps.txt", v)
+return np.sum(v * v)
+""",
+    "what is written": """
+with open("steps.json", "w") as file:
+    json.dump({"x": [1, 2], "name": "v"}, file)
+    print("end", np.sum(v), file=file)
+return np.sum(v * v)
+""",
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_files_text_and_the_system(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text("a,b,c\n1,2,3\n4,5,6\n7,8,9\n")
+    (tmp_path / "config.json").write_text(
+        '{"A": [[1, 2, 3], [4, 5, 6]], "steps": 2, "layers": '
+        '[{"weight": 1.5, "kind": "tanh"}, {"weight": 0.5, "kind": ""}]}'
+    )
+    np.savez(tmp_path / "arrays.npz", A=M)
+    head = "import ast, csv, datetime, json, logging, os, pathlib, random, re\nimport numpy as np\n\ndef f(v):\n"
+    text = head + "".join(f"    {line}\n" for line in READS[name].strip().splitlines())
+    (tmp_path / "program.py").write_text(text)
+    space: dict[str, Any] = {"__name__": "program"}
+    exec(compile(text, str(tmp_path / "program.py"), "exec"), space)
+    f = space["f"]
+    g = ad.grad(f)
+    for x in (V, np.array([0.4, 0.2, 0.7])):
+        assert np.allclose(g(x), differences(f, x), rtol=1e-4, atol=1e-5)
+
+
+class Steps:
+    """An iterator that tells when it is asked."""
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+        space: dict[str, Any] = {"seen": self.seen, "__name__": "elsewhere"}
+        text = "def steps(*items):\n    for x in items:\n        seen.append(('give', x))\n        yield x\n"
+        exec(text + "def use(x):\n    seen.append(('use', x))\n    return x", space)
+        self.steps, self.use = space["steps"], space["use"]
+
+
+def test_an_unknown_iterator_is_asked_item_by_item() -> None:
+    it = Steps()
+    steps, use = it.steps, it.use
+
+    def f(v: np.ndarray) -> Any:
+        rest, total = steps(1.0, 2.0, 3.0, 4.0), 0.0
+        for x in rest:
+            total = total + use(x) * v[0]
+            if x > 1.5:
+                break
+        return total + sum([10.0 * x * v[1] for x in rest])
+
+    g = ad.grad(f)
+    for _ in range(3):
+        it.seen.clear()
+        assert np.array_equal(g(V), [3.0, 70.0, 0.0])
+        assert it.seen == [
+            ("give", 1.0), ("use", 1.0), ("give", 2.0), ("use", 2.0), ("give", 3.0), ("give", 4.0)
+        ]  # fmt: skip
+
+
+def test_a_manager_of_which_nothing_is_known(source: Source) -> None:
+    space: dict[str, Any] = {"seen": source.calls, "__name__": "elsewhere"}
+    exec(
+        "class Held:\n    def __init__(self, swallows): self.swallows = swallows\n"
+        "    def __enter__(self): seen.append('in'); return 2.0\n"
+        "    def __exit__(self, kind, error, trace): seen.append(kind); return self.swallows\n"
+        "def held(swallows): return Held(swallows)\n"
+        "def fail(n):\n    if n > 1: raise KeyError(n)\n    return 3.0",
+        space,
+    )
+    held, fail = space["held"], space["fail"]
+
+    def f(v: np.ndarray, n: int, swallows: bool = False) -> Any:
+        with held(swallows) as scale:
+            total = scale * np.sum(v * v) * fail(n)
+        return total
+
+    g = ad.grad(f)
+    for _ in range(2):
+        source.calls.clear()
+        assert np.allclose(g(V, 1), 12.0 * V) and source.calls == ["in", None]
+        source.calls.clear()
+        with pytest.raises(KeyError):
+            g(V, 2)
+        assert source.calls == ["in", KeyError]
+    with pytest.raises(ad.UnsupportedError, match="a Held has ended the KeyError"):
+        g(V, 2, True)
+
+
+def test_a_derivative_through_a_file_is_refused(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.txt")
+
+    def f(x: float) -> Any:
+        with open(path, "w") as file:
+            file.write(str(x * x))
+        with open(path) as file:
+            return float(file.read()) * x
+
+    with pytest.raises(ad.AutodiffError, match=r"no derivative rule|differentiated value"):
+        ad.grad(f)(2.0)

@@ -268,13 +268,15 @@ def f(x):
     ".",
 )
 refuse(
-    "a file that is opened",
+    "a stack of context managers",
     """
+import contextlib
+
 def f(x):
-    with open("weights.txt") as file:
-         ^^^^^^^^^^^^^^^^^^^
-        w = float(file.read())
-    return np.sum(w * x)
+    with contextlib.ExitStack() as stack:
+         ^^^^^^^^^^^^^^^^^^^^^^
+        stack.enter_context(np.errstate(all="ignore"))
+    return np.sum(x)
 """,
     errors.UnsupportedError,
     "context manager",
@@ -1124,15 +1126,15 @@ def f(x):
     "call a function or a method",
 )
 refuse(
-    "a polynomial of np.poly1d that is called",
+    "an attribute of a polynomial of np.poly1d",
     """
 def f(x):
-    return np.poly1d(x)(2.0)
-           ^^^^^^^^^^^^^^^^^
+    return np.sum(np.poly1d(x).roots.real)
+                  ^^^^^^^^^^^^^^^^^^
 """,
     errors.UnsupportedError,
-    "a polynomial of np.poly1d that is called",
-    "evaluate it with np.polyval",
+    "the attribute 'roots' of a np.poly1d",
+    "its values",
 )
 refuse(
     "an attribute that arrays do not have",

@@ -15,6 +15,7 @@ from autodiff_compiler.ir.core import Builder, Region
 from autodiff_compiler.ir.opset import PRIMS
 from autodiff_compiler.ir.types import Dims, Ty
 from autodiff_compiler.operations.draws import _FLOATS, _INTS, _OF, _key, drawn
+from tests.differences import differences
 
 GENERATOR, STATE, PYTHONS = np.random.default_rng(0), np.random.RandomState(0), random.Random(0)
 V, M = np.array([0.25, 0.5, 0.25]), np.eye(3)
@@ -165,3 +166,58 @@ def test_draws_meet_matrix_products_loops_and_unpacking() -> None:
 def test_a_parameter_of_a_draw_or_a_window_has_no_derivative_rule(fn: Any) -> None:
     with pytest.raises(ad.AutodiffError, match="no derivative rule"):
         ad.grad(fn)(1.0)
+
+
+def shuffled_places(v: np.ndarray, rng: Any) -> Any:
+    places = np.arange(6)
+    total = 0.0
+    for epoch in range(3):
+        rng.shuffle(places)
+        for first in range(0, 6, 2):
+            total = total + np.sum(v[places[first : first + 2] % 3] ** 2) * (first + epoch)
+    return total
+
+
+def shuffled_values(v: np.ndarray, rng: Any) -> Any:
+    x, table, items = v * 2.0, np.outer(v, v), [v[0], v[1], v[2] * 2.0]
+    rng.shuffle(x[1:])
+    rng.shuffle(table)
+    rng.shuffle(items)
+    return np.sum(x * V**2) + np.sum(table * np.arange(9.0).reshape(3, 3)) + items[0] * items[1] ** 2 + rng.uniform()
+
+
+@pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng, None])
+@pytest.mark.parametrize("program", [shuffled_places, shuffled_values])
+def test_a_shuffle_stores_the_items_in_the_order_that_is_drawn(program: Any, make: Any) -> None:
+    if make is None:
+
+        def f(v: np.ndarray) -> Any:
+            np.random.seed(4)
+            return program(v, np.random)
+    else:
+
+        def f(v: np.ndarray) -> Any:
+            return program(v, make(4))
+
+    x = np.array([0.5, -1.0, 2.0])
+    for _ in range(2):
+        value, gradient = ad.value_and_grad(f)(x)
+        assert value == pytest.approx(f(x))
+        assert np.allclose(gradient, differences(f, x), rtol=1e-5, atol=1e-6)
+
+
+def test_a_shuffle_by_a_generator_from_outside() -> None:
+    rng, again = np.random.default_rng(5), np.random.default_rng(5)
+
+    def f(v: np.ndarray) -> Any:
+        x = v * 1.0
+        rng.shuffle(x)
+        return np.sum(x * np.arange(3.0))
+
+    g = ad.grad(f)
+    for _ in range(3):
+        order, want = np.arange(3), np.zeros(3)
+        again.shuffle(order)
+        want[order] = np.arange(3.0)
+        assert np.array_equal(g(V), want)
+    assert rng.random() == again.random()

@@ -624,3 +624,27 @@ def test_covariances_have_numpys_dtype(fn, given, wanted):
     value, gradient = ad.value_and_grad(f)(x)
     assert value.dtype == f(x).dtype and value == pytest.approx(f(x), rel=1e-6)
     assert gradient.dtype == x.dtype
+
+
+CUBIC = np.poly1d([0.5, -1.0, 2.0, 3.0])
+TIMES = np.linspace(0.0, 1.0, 7)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(CUBIC(x) * x),
+        lambda x: CUBIC(x[0]) * CUBIC.deriv()(x[1]) + CUBIC.integ()(x[2]) + CUBIC.order,
+        lambda x: np.poly1d(x)(2.0) ** 2,
+        lambda x: (np.poly1d(x) * np.poly1d([1.0, 2.0]) - x[1])(0.5) + (1 + 2 * np.poly1d(x) / x[0])(0.3),
+        lambda x: np.poly1d(x).deriv(2)(0.5) * np.poly1d(x).integ(k=1.5)(0.5) + np.poly1d(x).c[0] ** 2,
+        lambda x: np.sum(np.poly1d(np.polyfit(TIMES, np.sin(TIMES), 3))(x) ** 2),
+        lambda x: (CUBIC + 1)(x[0]) * (CUBIC * CUBIC)(x[1]) - (-(CUBIC - np.poly1d([1, 2])))(x[2]),
+        lambda x: np.sum(np.poly1d([1, 2, 3])(x)) * np.sum(np.poly1d([1, 2])([1, 2])),
+    ],
+)
+def test_polynomials(f):
+    x = X[:4].copy() if X.ndim == 1 else X.reshape(-1)[:4].copy()
+    value, gradient = ad.value_and_grad(f)(x)
+    np.testing.assert_allclose(value, f(x), rtol=1e-12)
+    np.testing.assert_allclose(gradient, differences(f, x), rtol=1e-5, atol=1e-6)

@@ -1,5 +1,7 @@
 """Conversions to a dtype that only the run knows: through integers no derivative passes."""
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -70,3 +72,24 @@ def test_derivative_passes_through_floats_alone(convert, y):
         np.testing.assert_allclose(ad.jvp(f, (X,), (e,))[1], want @ e, rtol=1e-6, atol=1e-6)
     norm = lambda x: np.sum(ad.grad(f)(x) ** 2)
     np.testing.assert_allclose(ad.grad(norm)(X), differences(norm, X), rtol=1e-5, atol=1e-5)
+
+
+def test_the_sum_of_a_list_saves_no_items() -> None:
+    """It is an int where the list is empty, and a float elsewhere."""
+
+    def f(v):
+        window, total, x = collections.deque(maxlen=3), 0.0, v[0]
+        for _ in range(6):
+            x = x * v[1]
+            window.append(x)
+            total += sum(window)
+        return total
+
+    x = np.array([0.5, 1.25])
+    text = ad.grad(f).source(x)
+    assert "sum_to" not in text and "t_saved3" not in text, text
+    value, gradient = ad.value_and_grad(f)(x)
+    assert value == f(x) and type(gradient) is np.ndarray
+    assert np.allclose(gradient, differences(f, x), rtol=1e-5, atol=1e-6)
+    narrow = ad.grad(f)(x.astype(np.float32))
+    assert narrow.dtype == np.float32 and np.allclose(narrow, gradient, rtol=1e-5)

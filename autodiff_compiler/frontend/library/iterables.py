@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...live import Cursor, advance, item_at
 from ..definitions import defines
 
 
@@ -54,3 +55,11 @@ def first_or(iterator: Any, default: Any) -> Any:
     for item in iterator:
         return item
     return default
+
+
+@defines()
+def one_by_one(iterable: Any) -> Any:
+    """The items of an object of which nothing is known."""
+    cursor = Cursor(iterable)
+    while advance(cursor):
+        yield item_at(cursor)

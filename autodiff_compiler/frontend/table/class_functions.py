@@ -166,6 +166,8 @@ def _name_of(ctx: Ctx, name: Val) -> str:
 @lowers(hasattr)
 def _hasattr(ctx: Ctx, obj: Val, name: Val, /) -> Val:
     name = _name_of(ctx, name)
+    if ctx.is_observed(obj):
+        return ctx.ask(asked("hasattr", hasattr), [obj, name], ctx.node)
     if _computes(ctx, obj, name):
         return ctx.inline_function(Obj(has_attribute, None), [obj, name], {}, ctx.node)
     return proved("class", ctx.looked_up(obj, name, False, ctx.node) is not MISSING)
@@ -176,6 +178,8 @@ def _getattr(ctx: Ctx, obj: Val, name: Val, default: Val = MISSING, /) -> Val:
     name = _name_of(ctx, name)
     if default is MISSING:
         return ctx.attribute(obj, name, ctx.node)
+    if ctx.is_observed(obj):
+        return ctx.call_unknown(getattr, [obj, name, default], {}, ctx.node)
     if _computes(ctx, obj, name):
         return ctx.inline_function(Obj(attribute_or, None), [obj, name, default], {}, ctx.node)
     found = ctx.looked_up(obj, name, True, ctx.node)

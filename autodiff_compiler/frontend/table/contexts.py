@@ -20,6 +20,7 @@ from ...errors import is_interruption
 from ...ir.core import TRY, Op, Value
 from ...ir.opset import EQ, ERRSTATE, TYPE_OF, opaque
 from ...ir.types import OBJECT, PY_BOOL
+from ...live import enter_manager, leave_manager
 from ..avals import Bound, Instance, Obj, is_constant
 from ..exits import DEAD, NORMAL, RAISED
 from ..handlers import Ctx, Node, Val, expands
@@ -48,9 +49,15 @@ def _managed(ctx: Ctx, manager: Any, item: ast.withitem, body: list[Any], stmt: 
             )
         handler = ast.copy_location(ast.ExceptHandler(None, None, []), stmt)
         return ctx.attempt(body, [handler], [classes], [], stmt)
-    if type(manager) not in (Instance, Obj) or getattr(manager, "cls", None) is contextlib.ExitStack:
+    if getattr(manager, "cls", None) is contextlib.ExitStack:
         _unmanaged(ctx, item)
-    enter, leave = (ctx.type_attribute(manager, name) for name in ("__enter__", "__exit__"))
+    live = ctx.is_observed(manager)
+    enter: Any = None
+    leave: Any = None
+    if live:
+        enter, leave = Obj(enter_manager, None), Obj(leave_manager, None)
+    elif type(manager) in (Instance, Obj):
+        enter, leave = (ctx.type_attribute(manager, name) for name in ("__enter__", "__exit__"))
     if enter is None or leave is None:
         _unmanaged(ctx, item)
     node = item.context_expr
@@ -75,17 +82,21 @@ def _managed(ctx: Ctx, manager: Any, item: ast.withitem, body: list[Any], stmt: 
             cls = ctx.emit(node, TYPE_OF, raised) if kind is None else Obj(kind, None)
             ctx.handling.append(raised)
             try:
-                return ctx.truth(end(cls, raised, TRACEBACK), node)
+                return ctx.truth(end(cls, raised, None if live else TRACEBACK), node)
             finally:
                 ctx.handling.pop()
 
+        if live:  # it raises if it would end the exception
+            return [run(lambda: (tell(), NORMAL)[1], node, simple=True), ctx.thrown_on(error, node)]
         step, test = ctx.step_of(tell, "told", node)
         return [step, choice(test, [], [ctx.thrown_on(error, node)], node)]
 
     steps = [run(ended, node, simple=True)]
     return [
         run(begin, node, simple=True),
-        expanded(lambda: ctx.ending(body, steps, told, stmt), stmt, surely_exits(body) and not may_swallow(leave)),
+        expanded(
+            lambda: ctx.ending(body, steps, told, stmt), stmt, surely_exits(body) and (live or not may_swallow(leave))
+        ),
     ]
 
 
@@ -219,7 +230,8 @@ def _with(ctx: Ctx, stmt: ast.With) -> list[Any]:
             keywords = {k.arg: ctx.operand(ctx.ev(k.value), node) for k in node.keywords if k.arg is not None}
             manager = ctx.emit(node, opaque(fn.obj, f"{fn.obj.__module__}.{fn.obj.__name__}"), *args, **keywords)
             return _enclosed(ctx, manager, first, body, stmt)
-        if type(fn) is Obj and getattr(fn.obj, "__module__", None) in ("builtins", "io", "_io"):
+        known = type(fn) is Obj and getattr(fn.obj, "__module__", None) in ("builtins", "io", "_io")
+        if known and ctx.plan.watch is None:
             _unmanaged(ctx, first)
         if generator is not None:
             leaves = surely_exits(stmt.body)

@@ -44,6 +44,8 @@ def _iter(ctx: Ctx, obj: Val, sentinel: Val = MISSING, /) -> Val:
 
 @lowers(next)
 def _next(ctx: Ctx, it: Val, default: Val = MISSING, /) -> Val:
+    if ctx.is_observed(it):
+        return ctx.call_unknown(next, [it] if default is MISSING else [it, default], {}, ctx.node)
     if not is_iterator(it) and not (type(it) is Instance and ctx.type_attribute(it, "__next__") is not None):
         ctx.fail(f"{describe(it)} is not an iterator", ctx.node, "use iter()", ArgumentError)
     if is_iterator(it) and ctx.count(it, ctx.node) is None and ctx.searches(it):

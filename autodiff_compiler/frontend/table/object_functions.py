@@ -7,6 +7,8 @@ import dataclasses
 from collections.abc import Callable
 
 from ...errors import ArgumentError
+from ...ir.core import structural_key
+from ...ir.sites import OF_STATEMENTS
 from ...lowered import ObjectStep
 from ..avals import Bound, DictRef, Instance, Items, ListRef, Obj, Seq, describe
 from ..handlers import Ctx, Val, lowers
@@ -125,3 +127,25 @@ def _container_new(ctx: Ctx, cls: Val = None, /, *args: Val, **kwargs: Val) -> V
     if found in BASES:
         return ctx.call(cls, list(args), kwargs, ctx.node)
     return ctx.new_derived(found, list(args), ctx.node)
+
+
+# --- loggers ------------------------------------------------------------------------------------------------------
+
+
+@lowers("logging.getLogger")
+def _get_logger(ctx: Ctx, name: Val = None) -> Val:
+    """There is one logger of a name, which each call looks up."""
+    if not (name is None or isinstance(name, str)):
+        ctx.fail("a logger of which the name is known at run time only", ctx.node, "make it outside of the function")
+    args = (name,) if isinstance(name, str) else ()
+    path = (ObjectStep(("object", ctx.callee)), ("call", args, structural_key(args)))
+    return ctx.outside(ctx.callee(*args), path, ctx.node)
+
+
+# --- objects of which nothing is known ----------------------------------------------------------------------------
+
+
+@lowers(*OF_STATEMENTS)
+def _of_statement(ctx: Ctx, /, *args: Val) -> Val:
+    prim = OF_STATEMENTS[ctx.callee]
+    return ctx.call_foreign(prim, [], list(args), {}, None, prim.name, ctx.node)

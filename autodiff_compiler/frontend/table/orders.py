@@ -16,6 +16,8 @@ from ..handlers import Ctx, Val, lowers
 
 @lowers(sorted)
 def _sorted(ctx: Ctx, iterable: Val, /, *, key: Val = None, reverse: Val = False) -> Val:
+    if ctx.is_observed(iterable) and key is None:
+        return ctx.call_unknown(sorted, [iterable], {"reverse": reverse}, ctx.node)
     return ctx.ordered(iterable, key, reverse, ctx.node)
 
 
