@@ -29,9 +29,6 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "populations.sir_odeint": ("second derivatives and tangents of scipy.integrate.odeint", "forwards"),
     "signals.sync_phase": ("no derivative rule for cmath.phase",),
     "statistic.gamma_mle_score": ("unprovable alias: it is not known whether this is an array",),
-    "statistic.gaussian_kde_manual-2": (
-        "the number of items of an array has to be known when the program is compiled",
-    ),
     "structures.nodal_analysis": ("a dictionary key has to be known when the program is compiled",),
     "structures.plate_lil": ("assignment to an item of a value of type object",),
     "thermo.bubble_temperature": ("an item of a list that has items of different kinds",),
