@@ -27,7 +27,6 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "numerics.series_with_generator": ("what is left in this iterator is known at run time only",),
     "populations.lotka_volterra_rk4": ("the derivative rule needs the number of axes of an operand",),
     "populations.sir_odeint": ("second derivatives and tangents of scipy.integrate.odeint", "forwards"),
-    "signals.sync_phase": ("no derivative rule for cmath.phase",),
     "statistic.gamma_mle_score": ("unprovable alias: it is not known whether this is an array",),
     "structures.nodal_analysis": ("a dictionary key has to be known when the program is compiled",),
     "structures.plate_lil": ("assignment to an item of a value of type object",),
