@@ -18,6 +18,7 @@ def f_grad(x, a, b):
 
 from __future__ import annotations
 
+import builtins
 import math
 import operator
 from typing import Any
@@ -43,8 +44,14 @@ _BINARY = {
     ">>": SHIFT, "&": BITAND, "^": BITXOR, "|": BITOR, "<": COMPARE, "<=": COMPARE, ">": COMPARE, ">=": COMPARE,
     "==": COMPARE, "!=": COMPARE, "is": COMPARE, "is not": COMPARE,
 }  # fmt: skip
+_HOMES = {"numpy": np, "numpy.linalg": np.linalg, "builtins": builtins}
 _INVERSE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 _OPPOSITE = {"+": "-", "-": "+"}
+
+
+def _is_at_home(cls: type) -> bool:
+    """Its module has it under its name. `builtins` has no `function`: that is only what the class calls itself."""
+    return getattr(_HOMES.get(cls.__module__), cls.__name__, None) is cls
 
 
 class Printer:
@@ -97,7 +104,7 @@ class Printer:
             return text, UNARY if text[0] == "-" else ATOM
         if type(x) is complex and all(math.isfinite(p) and repr(p) != "-0.0" for p in (x.real, x.imag)):
             return repr(x), ATOM
-        if isinstance(x, type) and x.__module__ in ("numpy", "numpy.linalg", "builtins"):
+        if isinstance(x, type) and _is_at_home(x):
             return f"{x.__module__}.{x.__name__}".removeprefix("builtins.").replace("numpy", "np", 1), ATOM
         return self.bind(x), ATOM
 

@@ -54,7 +54,9 @@ class Assignments(Splitting):
         if items is not None or n is None:
             return items if items is not None else self.static_items(av, node)
         length = self.iter_length(av, node)
-        if type(length) is Value:
+        if is_static_int(length):
+            n = length  # if it is not what is asked for, that is the caller's error
+        elif type(length) is Value:
             flag = self.emit(node, EQ, length, n)
             self.raise_unless(flag, ValueError, f"the number of values to unpack is not {n}", node)
         return [self.item_of(av, k, node) for k in range(n)]

@@ -179,7 +179,7 @@ def _of_value(interp: Core, value: Value, out: list[Action], seen: set[Value]) -
     if op.prim in (DIM, SHAPE_OF, SIZE, LEN):
         operand = op.args[0]
         if type(operand) is Value and operand.type.dims is not None:
-            return _of_shape(interp, operand, out)
+            return _of_lengths(interp, operand, out, seen)
         return type(operand) is Value and _of_kind(interp, operand, out, set())
     operands = op.operands()
     if op.regions or not operands or any(v.type.kind == "array" for v in operands):
@@ -202,6 +202,16 @@ def _of_parameter(interp: Core, value: Value, out: list[Action]) -> bool:
             out.append(Action(STATIC, item.path))
             return True
     return False
+
+
+def _of_lengths(interp: Core, array: Value, out: list[Action], seen: set[Value]) -> bool:
+    """The arguments whose shapes give that of an array, or those of the arrays that it is computed from."""
+    if array in seen or _of_shape(interp, array, out):
+        return True
+    seen.add(array)
+    sources = [] if array.op is None or array.op.regions else array.op.operands()
+    arrays = [v for v in sources if v.type.kind == "array" and v.type.dims]
+    return bool(arrays) and all(_of_lengths(interp, v, out, seen) for v in arrays)
 
 
 def _of_shape(interp: Core, array: Value, out: list[Action]) -> bool:

@@ -154,22 +154,24 @@ class Iterators(Peeling):
             return self.item_of(its[0], self.binary(operator.mod, i, self.iter_length(its[0], node), node), node)
         return self.item_of(its[0], i, node) if av.kind == "entries" else its[0]
 
-    def static_items(self, av: Val, node: Node) -> list[Val]:
-        """The items of something iterable of known length."""
-        cause = av = self.iterable(av, node)
+    def static_items(self, av: Val, node: Node, what: str = "", remedy: str = "") -> list[Val]:
+        """The items of something iterable of known length. The lengths of arguments become known where that helps.
+
+        what, remedy: the error if it is not known
+        """
+        av = self.iterable(av, node)
         items = self.iterated(av, node)
         if items is None and type(av) is StreamOf and av.kind == "zip":
             items = _shortest(self, av, node)
-        if items is None and type(av) is Ref:
-            n = self.iter_length(av, node)
-            items = [self.item_of(av, k, node) for k in range(n)] if is_static_int(n) else None
-            cause = n
+        length = self.length(av, node) if type(av) is Ref else None
+        if length is not None and is_static_int(length):
+            items = [self.item_of(av, k, node) for k in range(length)]
         if items is None:
             self.fail(
-                f"the number of items of {describe(av)} has to be known when the program is compiled",
+                what or f"the number of items of {describe(av)} has to be known when the program is compiled",
                 node,
-                "unpack by subscripts, x[0], or use a tuple of known length",
-                cause=cause,
+                remedy or "unpack by subscripts, x[0], or use a tuple of known length",
+                cause=av if length is None else [av, length],
             )
         return items
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +14,8 @@ from ..ir.core import Builder, type_of
 from ..ir.opset import gives, mark
 from ..ir.types import ANY, PY_BOOL, PY_COMPLEX, PY_FLOAT, Ty, generic, join, py_int
 from . import lib, roots
-from .lib import call, choose, guarded, is_scalar
-from .record import are_floats, op, passes_on, vjp
+from .lib import NEVER, WEIGHTS, call, choose, guarded, is_scalar
+from .record import are_floats, elementwise, op, passes_on, vjp
 
 # --- math -------------------------------------------------------------------------------------------------------------
 
@@ -66,6 +67,49 @@ for _whole, _params in _WHOLE:
 for _test in (math.isnan, math.isinf, math.isfinite):
     op(_test, "x", name=f"math.{_test.__name__}", infer=gives(PY_BOOL), nondiff=True)
 op(math.isclose, "a, b", name="math.isclose", infer=gives(PY_BOOL), nondiff=True)
+
+# --- cmath ----------------------------------------------------------------------------------------------------------
+
+# Partials by the result lie on the branch that the function has chosen, also on a cut and for a real argument.
+_COMPLEX: list[tuple[Any, Any, Any]] = [
+    (cmath.exp, lambda out, z: out, NEVER),
+    (cmath.sqrt, lambda out, z: 0.5 / out, WEIGHTS),
+    (cmath.log10, lambda out, z: 1 / (math.log(10.0) * z), NEVER),
+    (cmath.sin, lambda out, z: call(cmath.cos, z), NEVER),
+    (cmath.cos, lambda out, z: -call(cmath.sin, z), NEVER),
+    (cmath.tan, lambda out, z: 1 + out * out, NEVER),
+    (cmath.asin, lambda out, z: 1 / call(cmath.cos, out), WEIGHTS),
+    (cmath.acos, lambda out, z: -1 / call(cmath.sin, out), WEIGHTS),
+    (cmath.atan, lambda out, z: 1 / (1 + z * z), NEVER),
+    (cmath.sinh, lambda out, z: call(cmath.cosh, z), NEVER),
+    (cmath.cosh, lambda out, z: call(cmath.sinh, z), NEVER),
+    (cmath.tanh, lambda out, z: 1 - out * out, NEVER),
+    (cmath.asinh, lambda out, z: 1 / call(cmath.cosh, out), WEIGHTS),
+    (cmath.acosh, lambda out, z: 1 / call(cmath.sinh, out), WEIGHTS),
+    (cmath.atanh, lambda out, z: 1 / (1 - z * z), NEVER),
+]
+for _fn, _partial, _singular in _COMPLEX:
+    op(_fn, "z", name=f"cmath.{_fn.__name__}", infer=gives(PY_COMPLEX))
+    elementwise(_fn, _partial, singular=_singular)
+
+op(cmath.log, "z, base", name="cmath.log", infer=gives(PY_COMPLEX))
+elementwise(
+    cmath.log,
+    lambda out, z, base=None: 1 / z if base is None else 1 / (z * call(cmath.log, base)),
+    lambda out, z, base: -out / (base * call(cmath.log, base)),
+)
+
+op(cmath.phase, "z", name="cmath.phase", infer=gives(PY_FLOAT))
+
+
+@vjp(cmath.phase, "z")
+def _phase(g: Any, out: Any, z: Any) -> Any:
+    return guarded(g, lambda z: g * -1j / z, (z,), WEIGHTS) if lib.may_be_complex(z) else None
+
+
+for _test in (cmath.isnan, cmath.isinf, cmath.isfinite):
+    op(_test, "z", name=f"cmath.{_test.__name__}", infer=gives(PY_BOOL), nondiff=True)
+op(cmath.isclose, "a, b", name="cmath.isclose", infer=gives(PY_BOOL), nondiff=True)
 
 # --- casts ------------------------------------------------------------------------------------------------------------
 

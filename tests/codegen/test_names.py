@@ -65,3 +65,15 @@ def test_names_of_many_lives_are_not_tried_one_by_one(monkeypatch: pytest.Monkey
     f, x = namespace["f"], np.random.default_rng(0).uniform(size=7)
     assert np.allclose(ad.grad(f)(x), differences(f, x), atol=1e-6)
     assert len(picked) > 200 and len(tried) < 3 * len(picked), (len(tried), len(picked))
+
+
+def test_a_class_that_its_module_does_not_have_is_bound():
+    """`builtins` has no `function` and no `NoneType`: that is only what these classes call themselves."""
+    numbers = {float, np.ndarray}
+
+    def f(x, thing):
+        return x if type(thing) in numbers else x * x
+
+    for thing in (len, np, None, f):
+        assert ad.grad(f)(2.0, thing) == 4.0
+    assert ad.grad(f)(2.0, 1.0) == 1.0

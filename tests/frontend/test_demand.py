@@ -596,3 +596,57 @@ def spread_rows(x, n):
 )
 def test_items_of_an_array(f: Any, n: int) -> None:
     check(f, V, n)
+
+
+# --- arrays whose items are taken one by one --------------------------------------------------------------------------
+
+
+def volume(p, q, r):
+    return p * q + np.sin(r)
+
+
+def items_as_arguments(x):
+    return volume(*x) + np.hypot(*x[:2]) + volume(*np.cos(x))
+
+
+def items_in_a_list(x):
+    padded = [1.0, *x]
+    padded.append(2.0)
+    return padded[1] * padded[2] * padded[-1]
+
+
+def items_in_a_tuple(x):
+    first, *rest = x
+    t = tuple(x)
+    return first * sum(rest) * t[1] ** 2
+
+
+def rows_as_arguments(x):
+    table = np.outer(x, x)
+    return sum(volume(*row) for row in table) + max(*x)
+
+
+@pytest.mark.parametrize("f", [items_as_arguments, items_in_a_list, items_in_a_tuple, rows_as_arguments])
+def test_arrays_that_are_spread(f):
+    check(f, V)
+
+
+def test_items_of_an_array_of_another_length():
+    g = ad.grad(items_in_a_tuple)
+    for x in (V, np.linspace(0.5, 2.0, 5), V[:2]):
+        np.testing.assert_allclose(g(x), differences(items_in_a_tuple, x), rtol=1e-5)
+
+
+def test_as_many_names_as_items():
+    def f(x):
+        p, q = zip(*np.outer(x, x))
+        return p[0] * q[0] + np.sum(p)
+
+    check(f, V[:2])
+    with pytest.raises(ValueError, match="too many values to unpack"):
+        ad.grad(f)(V)
+
+
+def test_a_number_of_items_that_only_the_run_tells():
+    with pytest.raises(errors.AutodiffError, match="the number of items of an array has to be known"):
+        ad.grad(lambda x: volume(*x[x > 0.0]))(V)

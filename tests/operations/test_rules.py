@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import cmath
 import math
 import operator
 from collections.abc import Iterator
@@ -114,6 +115,10 @@ BINARY: list[tuple[Any, tuple[float, float], tuple[float, float], bool]] = [
     (np.logaddexp2, (-2, 2), (-2, 2), False),
     (np.copysign, (-2, -0.2), (0.2, 2), False),
 ]
+CMATH = (
+    "exp", "sqrt", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh",
+    "acosh", "atanh",
+)  # fmt: skip
 MATH = [
     ("sqrt", 0.7),
     ("exp", 0.7),
@@ -189,6 +194,15 @@ def elementwise_cases() -> Iterator[Case]:
     for fn in (math.atan2, math.pow, math.fmod, math.copysign, math.remainder, math.log):
         yield fn, (1.7, 0.6), {}
     yield math.hypot, (0.3, -0.4, 1.2), {}
+    for name in CMATH:
+        for z in (0.4 + 0.7j, -1.3 - 0.2j, 0.6):
+            yield getattr(cmath, name), (z,), {}
+    for name in ("sqrt", "log", "asin", "acos", "acosh", "atanh"):
+        yield getattr(cmath, name), (-1.7 if name != "asin" else 1.7,), {}  # on the cut
+    yield cmath.log, (0.4 + 0.7j, 2.5), {}
+    yield cmath.log, (-0.4, 1.5 - 0.3j), {}
+    yield cmath.phase, (0.4 - 0.7j,), {}
+    yield cmath.phase, (-0.4 + 0.7j,), {}
     yield math.fsum, (normal(3),), {}
     yield np.heaviside, (np.array([-1, 0, 2]), normal(3)), {}
     yield np.ldexp, (normal(3), 2), {}

@@ -22,7 +22,6 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "numerics.bvp_scipy": ("scipy.integrate._bvp.solve_bvp is called with a function",),
     "numerics.series_with_generator": ("what is left in this iterator is known at run time only",),
     "populations.sir_odeint": ("second derivatives and tangents of scipy.integrate.odeint", "forwards"),
-    "signals.sync_phase": ("no derivative rule for cmath.phase",),
     "structures.nodal_analysis": ("a dictionary key has to be known when the program is compiled",),
     "structures.plate_lil": ("assignment to an item of a value of type object",),
     "thermo.bubble_temperature": ("an item of a list that has items of different kinds",),

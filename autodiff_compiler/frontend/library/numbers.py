@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -27,6 +28,16 @@ def ldexp(x: Any, i: Any) -> Any:
 
 if hasattr(math, "fma"):  # Python 3.13
     defines(math.fma)(_fma)
+
+
+@defines(cmath.polar)
+def polar(z: Any) -> Any:
+    return abs(z), cmath.phase(z)
+
+
+@defines(cmath.rect)
+def rect(r: Any, phi: Any) -> Any:
+    return complex(r * math.cos(phi), r * math.sin(phi))
 
 
 @defines(np.nan_to_num)

@@ -98,11 +98,8 @@ def _tuple(ctx: Ctx, iterable: Val = MISSING, /) -> Val:
         return Seq(())
     if type(iterable) is Value and iterable.type.kind == "shape":
         return iterable
-    items = ctx.iterated(ctx.iterable(iterable, ctx.node), ctx.node)
-    if items is None:
-        message = "tuple() of something whose length is known at run time only"
-        ctx.fail(message, ctx.node, "use a list", cause=iterable)
-    return Seq(tuple(items))
+    what = "tuple() of something whose length is known at run time only"
+    return Seq(tuple(ctx.static_items(iterable, ctx.node, what, "use a list")))
 
 
 @lowers(dict)
