@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ...errors import ArgumentError, is_interruption
 from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS
 from ..avals import ListRef, Ref, Seq, is_static_int
+from ..folds import proved
 from ..handlers import Ctx, Val, apply, lowers
 from ..layout import Layout, deciding, layout_of, surely_copied
 from ..plan import LAYOUT
@@ -250,7 +252,9 @@ def _size(ctx: Ctx, a: Val, axis: Val = None) -> Val:
 
 
 @lowers(np.isscalar, border=True)
-def _isscalar(ctx: Ctx, element: Val) -> bool:
+def _isscalar(ctx: Ctx, element: Val) -> Any:
+    if (found := ctx.class_of(element, ctx.node)) is not None:
+        return proved("class", issubclass(found, (np.generic, numbers.Number)) or found in np.ScalarType)
     t = type_of(ctx.operand(element, ctx.node))
     if t.kind in ("py", "generic", "scalar", "array", "list", "shape"):
         return t.is_scalar
