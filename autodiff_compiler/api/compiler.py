@@ -15,7 +15,7 @@ with pristine.as_they_were():
     from ..frontend.observe import WATCH, Watch
     from ..ir.printer import print_function
     from ..transforms import pipeline
-    from ..transforms.stages import stages
+    from ..transforms.stages import WRITES, stages
     from . import callbacks  # noqa: F401  (what solvers are handed can be differentiated)
     from .arguments import Wanted, argument_place
     from .checking import check_value, checking, is_checking
@@ -24,6 +24,7 @@ with pristine.as_they_were():
 
 __all__ = [
     "WATCH",
+    "WRITES",
     "Wanted",
     "Watch",
     "argument_place",

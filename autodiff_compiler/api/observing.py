@@ -14,7 +14,7 @@ from ..errors import ArgumentError, AutodiffError, SourceUnavailableError, Unsup
 from ..ir import budget
 from ..lowered import Fact, Lowered, fetch, location_of
 from .specialize import MISS, Dispatcher, Entry, collector_paused, fits, for_calls, split_arguments
-from .two_stages import Log, Refit, Stages, Stopped, begun, covers, is_foreign, stages_of
+from .two_stages import Log, Refit, Stages, Stopped, begun, covers, is_foreign, stages_of, writes_outside
 
 MOST_RUNS = 100  # to observe the values of one call
 _REMEDY = "make the value outside of the function, and pass it"
@@ -53,6 +53,10 @@ def observed_entry(
             facts = {**facts, **log.chosen}
         except Stopped:
             break
+        except Exception:
+            if log.failed is not None or not writes_outside(seen):
+                raise
+            break  # what is written before that is written by the body
     with _watching(dispatch, facts):
         try:
             lowered = dispatch.lower(positional, keywords)
@@ -68,7 +72,8 @@ def observed_entry(
                 location_of(dispatch.fn),
                 _REMEDY,
             )
-        stages = Stages(_prologue(dispatch, primal), run, facts, paths, is_foreign(primal), location_of(dispatch.fn))
+        prologue, loc = _prologue(dispatch, primal), location_of(dispatch.fn)
+        stages = Stages(prologue, run, facts, paths, is_foreign(primal), loc, writes_outside(primal))
 
     def refit(log: Log, values: tuple[Any, ...]) -> Callable[[], Any]:
         return _other(dispatch, names, values, log, stages.facts)

@@ -4,7 +4,7 @@ The *prologue* does everything of the function that is seen outside or depends o
 calls what is unknown. It keeps what each of these gave in a `Log`, and checks that it is of the type that the code was
 made for. The *body* is what is differentiated. It takes those values from the log. So effects happen once and in order,
 whatever is found out on the way: a prologue that fails a check is followed by one that fits, which takes from the log
-what has been done.
+what has been done. Writes to what lives outside are done by the body: nothing that the prologue does may look at them.
 """
 
 from __future__ import annotations
@@ -194,12 +194,13 @@ def stages_of(lowered: Lowered) -> tuple[Lowered, Lowered]:
 
 
 class Stages:
-    """Runs the prologue, then the body. `paths` are those of the inputs."""
+    """Runs the prologue, then the body. `paths` are those of the inputs; `writes`: the body writes to the outside."""
 
     def __init__(
         self, prologue: Callable[..., Any], body: Callable[..., Any], facts: dict[int, Fact], paths: list[Path],
-        foreign: bool, loc: Loc,
+        foreign: bool, loc: Loc, writes: bool,
     ):  # fmt: skip
+        self.writes = writes
         self.prologue = prologue
         self.body = body
         self.facts = facts
@@ -214,7 +215,12 @@ class Stages:
         *leaves, before = given
         log = Log(self.facts, self.loc, before)
         values = begun(log, self.paths, leaves, self.foreign)
-        self.prologue(*values, log)
+        try:
+            self.prologue(*values, log)
+        except Exception:
+            if self.writes and log.failed is None:
+                self.body(*values, log)  # which writes, and then raises the same
+            raise
         log.check()
         check_unchanged([*zip(leaves, values), *log.live], self.loc)
         return self.body(*values, log)
@@ -223,6 +229,13 @@ class Stages:
 def is_foreign(lowered: Lowered) -> bool:
     """It calls what may change what lives outside."""
     return any(op.prim.foreign for op in lowered.function.body.walk())
+
+
+def writes_outside(lowered: Lowered) -> bool:
+    """It writes to what lives outside of the function."""
+    from .compiler import WRITES
+
+    return any(op.prim in WRITES for op in lowered.function.body.walk())
 
 
 def begun(log: Log, paths: list[Path], leaves: list[Any], foreign: bool) -> list[Any]:

@@ -108,6 +108,7 @@ class Core(Parts):
         # See `outside.Outside`: cells of which something was kept outside, and where; what containers are there.
         self.frozen: dict[int, Loc] = {}
         self.kept_as: dict[int, tuple[str, Any]] = {}
+        self.kept_copies: dict[int, Any] = {}
         self.appended: dict[int, Any] = {}
         self.disturbed: dict[int, tuple[str, Loc]] = {}  # see `disturbed`
         self.read_cells: set[int] = set()

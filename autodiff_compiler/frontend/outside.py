@@ -6,8 +6,8 @@ any other: an object, or a variable, that is written anywhere becomes a containe
 holds when the call begins. Each change of the container is also an operation with an effect on the live object.
 
 What is put outside may be changed later, there and here. Numbers and constants cannot be; a container that the function
-made is made again as a Python object, and its later changes are done to both; of an array a copy is kept, and a later
-store into the array is refused.
+made is made again as a Python object, and of an array a copy is kept. Later changes are done to both, where it is known
+which copy is meant: not to an array that was kept in a branch or as a view.
 """
 
 from __future__ import annotations
@@ -232,8 +232,11 @@ class Outside(Splices):
     # --- stores into arrays ---------------------------------------------------------------------------------------
 
     def store(self, ref: Ref, step: tuple[Any, ...] | None, value: Val, node: Node, prim: Any = SET) -> None:
+        copy = kept_copy(self, ref.cell) if prim is SET and not self.recursions else None
         if self.frozen:
             around = {ref.cell, *self.state.links.get(ref.cell, ())}
+            if copy is not None:
+                around.remove(ref.cell)
             for cell in around & set(self.frozen):
                 _changed_after(self, cell, node)
             for cell in [*self.inputs.outside, *self.kept_as]:
@@ -243,7 +246,11 @@ class Outside(Splices):
                     if around & held:
                         _changed_after(self, ref.cell, node)
         _check_item(self, ref.cell, node)
+        value = self.operand(value, node)  # as it is before the store
         super().store(ref, step, value, node, prim)
+        if copy is not None:
+            path = ref.path if step is None else (*ref.path, step)
+            self.emit(node, STORE_INTO, copy, path or (("index", (Ellipsis,)),), value)
         for number in self.cells.origins.get(ref.cell, frozenset()):
             item = self.inputs.inputs[number]
             if not item.hidden:
@@ -283,6 +290,8 @@ class Outside(Splices):
     def check_changed_in_loop(self, cell: int) -> None:
         """A cell from before a loop that its body changes must not be kept in the body too: the order would matter."""
         kept = self.kept_as.get(cell)
+        if kept is None and cell in self.kept_copies:
+            kept = ("array", self.kept_copies[cell])
         if cell in self.frozen and (kept is None or not _is_before_loop(self, kept[1])):
             self.fail(
                 f"this was kept outside of the function in line {self.frozen[cell].line}, and is changed in the loop",
@@ -384,8 +393,16 @@ def _kept_cell(ctx: Outside, av: Val, node: Node) -> Val:
             ctx.frozen.setdefault(cell, loc)
         return ctx.live_input(None, path)
     if type(av) is Ref:
+        copy = kept_copy(ctx, av.cell) if not av.path else None
+        if copy is not None:
+            return copy  # one array, wherever it is kept
+        copy = ctx.emit(node, KEEP, ctx.read(av, node))
+        if not av.path and av.cell not in ctx.frozen:
+            ctx.kept_copies[av.cell] = copy
+        else:
+            ctx.kept_copies.pop(av.cell, None)
         ctx.frozen.setdefault(av.cell, loc)
-        return ctx.emit(node, KEEP, ctx.read(av, node))
+        return copy
     if is_collection(av) or (type(av) is Instance and base_of(av.cls) is not None):
         ctx.fail(f"{describe(av)} made in the function is kept outside of it", node, "keep a list or a dictionary")
     if type(av) is Instance and stands_in(av.cls):
@@ -408,6 +425,12 @@ def _kept_cell(ctx: Outside, av: Val, node: Node) -> Val:
     ctx.kept_as[av.cell] = (kind, value)
     ctx.frozen.setdefault(av.cell, loc)
     return value
+
+
+def kept_copy(ctx: Outside, cell: int) -> Any:
+    """The one copy of an array that is kept outside, if there is one that this code surely made."""
+    copy = ctx.kept_copies.get(cell)
+    return copy if copy is not None and any(region is home_of(copy) for region, _ in ctx.builder._scopes) else None
 
 
 def _is_before_loop(ctx: Outside, value: Value) -> bool:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..analysis.taint import keeps
+from ..analysis.taint import is_foreign, keeps
 from ..errors import UnsupportedError
 from ..ir import opset
 from ..ir.core import Function, Op, Prim, Region, Value
@@ -36,7 +36,8 @@ from ..records import replaced
 _ATOM = 12
 # They steer the program, or are no effects outside of it.
 _IN_BOTH = (RAISE, ASSERT, PUSH, POP)
-_WRITES = (
+# The body does them: nothing that the prologue does looks at what they write.
+WRITES = (
     opset.SET_ATTRIBUTE, opset.DEL_ATTRIBUTE, opset.SET_ENTRY, opset.DEL_ENTRY, opset.APPEND_TO, opset.FILL_LIST,
     opset.STORE_INTO,
 )  # fmt: skip
@@ -44,11 +45,13 @@ _WRITES = (
 
 def stages(fn: Function) -> tuple[Function, Function]:
     """The prologue and the body, of which the last parameter is the log."""
+    writes = [op for op in fn.body.walk() if op.prim in WRITES]
     for op in fn.body.walk():
-        if op.prim in _WRITES:
+        if writes and is_foreign(op):
             raise UnsupportedError(
-                "a write to what lives outside of the function, where the type of a value is known at run time only",
-                op.loc,
+                "a write to what lives outside of the function, where the type of a value is known at run time only: "
+                f"a call of {op.prim.name} may look at what is written",
+                writes[0].loc,
                 "make that value outside of the function and pass it, or return what is to be written",
             )
     prologue, body = clone_function(fn)[0], clone_function(fn)[0]
@@ -62,7 +65,7 @@ def _logged(top: Region) -> list[Op]:
     live: set[Value] = set()
     out = []
     for op in top.walk():
-        if op.prim in _IN_BOTH or op.prim in (OBSERVE, STOP) or op.regions:
+        if op.prim in _IN_BOTH or op.prim in WRITES or op.prim in (OBSERVE, STOP) or op.regions:
             continue
         looks = any(v in live for v in op.operands()) and all(r.type.kind not in _COPIED for r in op.results)
         if op.prim.effects or looks:
@@ -81,6 +84,8 @@ def _make_prologue(top: Region) -> None:
         op.prim = _doing(op.prim, _label(op))
         op.kwargs = {**op.kwargs, "log": log}
     last = 0
+    for region in _regions(top):
+        region.ops = [op for op in region.ops if op.prim not in WRITES]
     for op in top.walk():
         if op.prim is OBSERVE:
             op.args, op.prim, op.kwargs = (*op.args, _label(op.args[0].op)), _SEE, {"log": log}
@@ -169,4 +174,4 @@ _GIVEN = Prim(
     unique=True, total=lambda b, args, kwargs: True,
 )  # fmt: skip
 
-__all__ = ["stages"]
+__all__ = ["WRITES", "stages"]

@@ -239,6 +239,59 @@ def test_an_array_that_was_loaded_may_be_stored_into(tmp_path: Path) -> None:
     assert np.array_equal(np.load(path), M[0])
 
 
+class Filter:
+    def __init__(self) -> None:
+        self.steps = 0
+        self.seen: list[Any] = []
+
+    def update(self, v: np.ndarray, limit: float = 9.0) -> Any:
+        self.steps += 1
+        self.noise = np.random.multivariate_normal(np.zeros(3), np.eye(3))
+        self.state = self.noise * v
+        for item in self.noise:
+            self.seen.append(item)
+        if np.sum(v * v) > limit:
+            raise ValueError("too large")
+        self.state[0] = v[1]
+        self.last = np.sum(self.state * self.state)
+        return self.last
+
+
+def state_of(filter: Filter) -> list[Any]:
+    return [(name, np.asarray(value).tolist()) for name, value in vars(filter).items()]
+
+
+def test_writes_to_the_outside_are_done_once_and_in_order() -> None:
+    mine, theirs = Filter(), Filter()
+    g = ad.grad(lambda v: mine.update(v))
+    for k in range(3):
+        np.random.seed(k)
+        theirs.update(V)
+
+        def value(v: np.ndarray, k: int = k) -> Any:
+            np.random.seed(k)
+            return Filter().update(v)
+
+        np.random.seed(k)
+        np.testing.assert_allclose(g(V), differences(value, V), rtol=1e-5, atol=1e-8)
+        assert state_of(mine) == state_of(theirs)
+
+
+@pytest.mark.parametrize("first", [V, 9 * V], ids=["compiled before", "at the first call"])
+def test_what_is_written_before_it_raises_is_written(first: np.ndarray) -> None:
+    mine, theirs = Filter(), Filter()
+    g = ad.grad(lambda v: mine.update(v))
+    for v in (first, 9 * V, V):
+        for call, own in ((g, mine), (theirs.update, theirs)):
+            np.random.seed(3)
+            if v is V:
+                call(v)
+                continue
+            with pytest.raises(ValueError, match="too large"):
+                call(v)
+        assert state_of(mine) == state_of(theirs)
+
+
 def test_a_write_to_the_outside_is_refused(source: Source) -> None:
     seen: list[float] = []
 

@@ -129,6 +129,28 @@ def array_kept(s, x):
     return np.sum(s.w * s.w)
 
 
+def array_kept_and_changed(s, x):
+    s.w = np.array([1.0, 2.0, 3.0]) * x
+    s.other = s.w
+    s.w /= np.sum(s.w)
+    s.other[0] = s.w[1] * x
+    t = s.w[1:]
+    t *= x
+    return np.sum(s.w * s.w)
+
+
+def array_kept_and_changed_in_a_loop(s, x):
+    w = np.array([1.0, 2.0, 3.0]) * x
+    s.w = w
+    for k in range(3):
+        w[k] = w[k] * w[0]
+        if k > 1:
+            w[:] = w[::-1]
+    s.held = [w, 1.0]
+    w[1] = x
+    return np.sum(s.w) * s.held[0][0]
+
+
 def given_array_changed(s, x):
     t = s.w.copy()
     t[0] = x
@@ -172,8 +194,8 @@ def items_of_a_list_of_lists(s, x):
 
 PROGRAMS = [
     attributes, new_attribute, in_a_loop, in_a_branch, in_both, a_while, properties, by_name, lists_and_dicts,
-    read_back, append_in_a_loop, containers_made_here, array_kept, given_array_changed, through_helpers, recursive,
-    items_of_a_list_of_lists,
+    read_back, append_in_a_loop, containers_made_here, array_kept, array_kept_and_changed,
+    array_kept_and_changed_in_a_loop, given_array_changed, through_helpers, recursive, items_of_a_list_of_lists,
 ]  # fmt: skip
 
 
@@ -202,6 +224,12 @@ def same_effects(a, b):
             assert type(x) is type(y) and (x == pytest.approx(y) if isinstance(x, float) else x == y)
 
     close(plain(a), plain(b))
+
+
+def test_an_array_that_is_kept_twice_is_one_array():
+    s = State()
+    ad.grad(array_kept_and_changed, 1)(s, 1.3)
+    assert s.w is s.other
 
 
 @pytest.mark.parametrize("x", [1.5, 0.7])
@@ -468,9 +496,16 @@ class Counter:
 def test_refusals():
     def stored_after(s, x):
         b = np.zeros(2)
-        s.w = b
-        b[0] = x
-        return b[0]
+        s.w = b[1:]
+        b[1] = x
+        return b[1]
+
+    def stored_after_a_branch(s, x):
+        b = np.zeros(2)
+        if x > 1.0:
+            s.w = b
+        b[1] = x
+        return b[1]
 
     def kept_in_a_loop(s, x):
         b = np.zeros(3)
@@ -478,11 +513,6 @@ def test_refusals():
             b[k] = x
             s.w = b
         return b[0]
-
-    def item_of_kept(s, x):
-        s.w = np.zeros(3) + x
-        s.w[0] = x
-        return np.sum(s.w)
 
     def of_a_class(s, x):
         Counter.count += 1
@@ -495,7 +525,7 @@ def test_refusals():
     for f, message in [
         (stored_after, "kept outside of the function in line"),
         (kept_in_a_loop, "and is changed in the loop"),
-        (item_of_kept, "kept outside of the function"),
+        (stored_after_a_branch, "kept outside of the function in line"),
         (of_a_class, "a class that lives outside"),
         (a_function, "a function made in the function is kept outside"),
     ]:

@@ -582,7 +582,7 @@ kept = []
 
 def f(x):
     y = x * 2.0
-    kept.append(y)
+    kept.append(y[1:])
     y[0] = 1.0
     ^^^^
     return np.sum(y)

@@ -177,16 +177,20 @@ def written(target: Any, callee: Any, args: list[Any], kwargs: dict[str, Any]) -
 def finished(driver: Driver, result: Any, args: list[Any], seed: int = 1) -> int:
     """Add to the driver what makes one number of the result: the inner product with random weights.
 
-    If the call returns nothing, its result is what it left in the attributes of the object.
+    If the call returns nothing, its result is what it changed in the attributes of the object. `args` are those that
+    it was called with.
     """
+    before: dict[str, Any] = {}
     rng = np.random.RandomState(seed)
     root, value = "r", result
     if value is None and is_plain_object(args[-1] if driver.active < len(args) else args[0]):
         k = driver.active if driver.active < len(args) else 0
         root = driver.source[9 : driver.source.index(")")].split(", ")[k]
         value = args[k]
+        before = dict(leaves(driver.args[k]))
     terms: list[str] = []
     found = [(path, leaf) for path, leaf in list(leaves(value))[:60] if np.all(np.isfinite(leaf))]
+    found = [(path, leaf) for path, leaf in found if path not in before or not np.array_equal(before[path], leaf)]
     largest = max((float(np.max(np.abs(leaf))) for _, leaf in found), default=0.0)
     for path, leaf in found:
         size = float(np.max(np.abs(leaf)))

@@ -36,6 +36,8 @@ AGREE = 1e-4
 class Verdict:
     """`kind` is right, edge, refused, wrong, crashed, slow or useless.
 
+    A function that oscillates within the steps of the differences, as Weierstrass's does, is useless.
+
     An edge is a point at which a comparison of equal numbers, a tie or a root of zero decides, and the gradient is
     that of one branch, or nan. Beside it, the gradient is right.
     """
@@ -255,6 +257,8 @@ def judge(call: Recorded, seconds: float, filename: str) -> Iterator[Verdict]:
     bad = mistakes(slopes, gradients)
     if not bad:
         yield Verdict(name, "right", program=program, seconds=taken)
+    elif is_mean_slope(driver, differences, slopes, gradients):
+        yield Verdict(name, "useless", "it oscillates within the steps of the differences")
     elif right_beside(driver, loss, seconds):
         yield Verdict(name, "edge", "right beside this point", "\n".join(bad[:8]), program, taken)
     else:
@@ -274,6 +278,36 @@ def mistakes(slopes: list[Slope], gradients: Any) -> list[str]:
             place = f"argument {slope.argument}{slope.path or ''}{list(slope.index) or ''}"
             bad.append(f"{place}: {found!r}, by differences {slope.value!r} +- {slope.error:.1e}")
     return bad
+
+
+def is_mean_slope(driver: Driver, differences: Differences, slopes: list[Slope], gradients: Any) -> bool:
+    """Where a slope differs, the gradient varies within the step, and the slope over the step is its mean."""
+    import autodiff_compiler as ad
+
+    gradient = ad.grad(differences.loss, argnums=tuple(range(driver.active)))
+    rng = np.random.RandomState(9)
+    for slope in [slope for slope in slopes if mistakes([slope], gradients)]:
+        number = float(np.asarray(at(driver.args[slope.argument], slope.path))[slope.index])
+        h = STEPS[0] * (abs(number) or 1.0)
+        over = (
+            differences.moved(slope.argument, slope.path, slope.index, h)
+            - differences.moved(slope.argument, slope.path, slope.index, -h)
+        ) / (2 * h)
+        found = []
+        for by in h * rng.uniform(-1, 1, 60):
+            args = copy.deepcopy(driver.args)
+            leaf = at(args[slope.argument], slope.path)
+            moved = np.array(leaf)
+            moved[slope.index] += by
+            args[slope.argument] = put(args[slope.argument], slope.path, moved if np.ndim(leaf) else float(moved))
+            part = at(gradient(*args)[slope.argument], slope.path)
+            found.append(float(np.asarray(part)[slope.index]))
+        spread = float(np.std(found))
+        if not abs(np.mean(found) - over) < 4 * spread / np.sqrt(len(found)):
+            return False
+        if spread < 0.3 * abs(float(np.asarray(at(gradients[slope.argument], slope.path))[slope.index]) - slope.value):
+            return False
+    return True
 
 
 def right_beside(driver: Driver, loss: Any, seconds: float) -> bool:

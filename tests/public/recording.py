@@ -25,7 +25,22 @@ from typing import Any
 from .drivers import signature_of
 
 # Folders of a package that hold no code of its own.
-OUTSIDE = {"tests", "test", "testing", "conftest", "plots", "plot", "examples", "derivations", "cli", "__main__"}
+OUTSIDE = {
+    "tests",
+    "test",
+    "numba",
+    "numba_vectorized",
+    "vectorized",
+    "units",
+    "testing",
+    "conftest",
+    "plots",
+    "plot",
+    "examples",
+    "derivations",
+    "cli",
+    "__main__",
+}
 
 
 @dataclass

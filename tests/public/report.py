@@ -16,11 +16,21 @@ from .recording import record
 KINDS = ("right", "edge", "refused", "wrong", "crashed", "slow", "useless")
 
 
-def run(package: str, calls: int, seconds: float, only: str, verbose: bool) -> list[Verdict]:
-    """The verdicts on a package."""
+def run(
+    package: str, calls: int, seconds: float, only: str, verbose: bool, before: list[Verdict] | None = None
+) -> list[Verdict]:
+    """The verdicts on a package. Of an earlier run, those that were right or of no use are taken over."""
     verdicts = []
     recorded = [call for call in record(package, calls, 20.0) if only in call.target.name]
+    known: dict[str, list[Verdict]] = {}
+    for verdict in before or ():
+        known.setdefault(verdict.name, []).append(verdict)
     for number, call in enumerate(recorded):
+        if known.get(call.target.name):
+            verdict = known[call.target.name].pop(0)
+            if verdict.kind in ("right", "useless"):
+                verdicts.append(verdict)
+                continue
         verdict = judged(call, seconds, number)
         verdicts.append(verdict)
         if verbose:
@@ -69,6 +79,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="a part of the names of the functions to look at")
     parser.add_argument("--examples", type=int, default=2, help="of each reason")
     parser.add_argument("--json", type=Path, help="a file to which all verdicts are written")
+    parser.add_argument("--again", action="store_true", help="only what was neither right nor of no use in that file")
     parser.add_argument("--verbose", action="store_true", help="one line for each call")
     given = parser.parse_args()
     os.environ.setdefault("AUTODIFF_COMPILER_CHECK", "1")
@@ -76,8 +87,10 @@ def main() -> None:
     os.environ.setdefault("AUTODIFF_COMPILER_NOTICE", "off")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     by_package: dict[str, list[Verdict]] = {}
+    earlier = json.loads(given.json.read_text()) if given.again else {}
     for package in given.packages:
-        by_package[package] = run(package, given.calls, given.seconds, given.only, given.verbose)
+        before = [Verdict(**verdict) for verdict in earlier.get(package, ())]
+        by_package[package] = run(package, given.calls, given.seconds, given.only, given.verbose, before)
         if given.json:
             given.json.write_text(json.dumps({p: [asdict(v) for v in vs] for p, vs in by_package.items()}, indent=1))
     verdicts = [verdict for group in by_package.values() for verdict in group]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ...errors import ArgumentError, is_interruption
 from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS, opaque
-from ..avals import DictRef, ListRef, Ref, Seq, is_static_int
+from ..avals import ListRef, Ref, Seq, is_static_int
 from ..folds import proved
 from ..handlers import Ctx, Val, apply, lowers
 from ..layout import Layout, deciding, layout_of, surely_copied
@@ -251,9 +252,9 @@ def _size(ctx: Ctx, a: Val, axis: Val = None) -> Val:
 
 
 @lowers(np.isscalar, border=True)
-def _isscalar(ctx: Ctx, element: Val) -> Val:
-    if type(element) in (Seq, ListRef, DictRef):
-        return proved("class", False)
+def _isscalar(ctx: Ctx, element: Val) -> Any:
+    if (found := ctx.class_of(element, ctx.node)) is not None:
+        return proved("class", issubclass(found, (np.generic, numbers.Number)) or found in np.ScalarType)
     x = ctx.operand(element, ctx.node)
     t = type_of(x)
     if t.kind in ("py", "generic", "scalar", "array", "list", "shape"):

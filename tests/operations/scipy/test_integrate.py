@@ -63,6 +63,14 @@ def quad_with_points(x):
     return integrate.quad(lambda t: np.abs(t - 0.5) * x[0], 0, x[1], points=[0.5], limit=80)[0]
 
 
+def integrated(f, a, b, args=(), epsabs=1e-11, limit=80):
+    return integrate.quad(f, a, b, args, epsabs=epsabs, limit=limit)
+
+
+def quad_with_defaults_of_a_helper(x):
+    return integrated(lambda t, a: np.exp(-t * a), x[0], x[1] * 3, args=(x[0],))[0]
+
+
 def dblquad(x):
     return integrate.dblquad(lambda y, t: np.exp(-x[0] * y * t) * x[1], 0, 1, lambda t: 0.0, lambda t: 1 + t * x[0])[0]
 
@@ -215,7 +223,8 @@ EXPLICIT = [
     last_state, rk23, the_end_of_the_interval, times, times_of_dop853, backwards_in_time, an_array_of_parameters,
 ]  # fmt: skip
 INTEGRALS = [
-    quad_of_a_parameter, quad_to_infinity, quad_of_limits, quad_with_points, dblquad, dblquad_of_numbers, fixed_quad
+    quad_of_a_parameter, quad_to_infinity, quad_of_limits, quad_with_points, quad_with_defaults_of_a_helper,
+    dblquad, dblquad_of_numbers, fixed_quad
 ]  # fmt: skip
 
 

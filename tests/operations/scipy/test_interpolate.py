@@ -50,6 +50,7 @@ EXACT = si.InterpolatedUnivariateSpline(K, Y)
 ZERO = si.UnivariateSpline(K, Y, s=0, ext=1, k=4)
 TCK = si.splrep(K, Y)
 SURFACE = si.RectBivariateSpline(KX, KY, Z)
+TCK2 = [*SURFACE.tck, *SURFACE.degrees]
 GRID = si.RegularGridInterpolator((KX, KY), Z)
 GRID3 = si.RegularGridInterpolator((KX, KY), Z3, bounds_error=False, fill_value=0.0)
 
@@ -116,6 +117,9 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "splev der=1": lambda x: si.splev(x, TCK, der=1),
     "RectBivariateSpline": lambda x: SURFACE(np.sort(x), x[:1] * 0 + 2.1),
     "RectBivariateSpline at numbers": lambda x: SURFACE(x[0], x[1])[0, 0] * x,
+    "bisplev": lambda x: si.bisplev(np.sort(x), [0.4, 2.1], TCK2),
+    "bisplev at a number": lambda x: si.bisplev(x[0], x[1], TCK2, dx=1) * x,
+    "bisplev along y": lambda x: si.bisplev(x[0], np.sort(x), TCK2),
     "RectBivariateSpline.ev": lambda x: SURFACE.ev(x, x[::-1]),
     "RectBivariateSpline.ev dx": lambda x: SURFACE.ev(x, x[::-1], dx=1),
     "RectBivariateSpline no grid": lambda x: SURFACE(x, x[::-1], grid=False),

@@ -184,11 +184,24 @@ def test_points_that_are_none() -> None:
             ad.grad(f)(x)
 
 
+def test_normal_distribution_that_may_be_singular() -> None:
+    S = np.array([[1.5, 0.3], [0.3, 2.0]])
+    frozen = stats.multivariate_normal(np.array([0.1, 0.2]), S, allow_singular=True)
+
+    def f(x, a):
+        made = stats.multivariate_normal(x, a * S, allow_singular=True).logpdf(np.ones(2))
+        return stats.multivariate_normal.logpdf(x, np.zeros(2), a * S, True) + made + frozen.logpdf(a * x)
+
+    x = np.array([0.3, -0.4])
+    np.testing.assert_allclose(ad.grad(f)(x, 1.2), differences(f, x, 1.2), rtol=1e-6)
+    np.testing.assert_allclose(ad.grad(f, argnums=1)(x, 1.2), differences(f, x, 1.2, argnum=1), rtol=1e-6)
+
+
 def test_what_is_refused() -> None:
     def singular(x):
         return stats.multivariate_normal.logpdf(x, np.zeros(2), np.ones((2, 2)), allow_singular=True)
 
-    with pytest.raises(UnsupportedError, match="allow_singular"):
+    with pytest.raises(UnsupportedError, match="singular covariance"):
         ad.grad(singular)(np.ones(2))
 
     def omit(x):

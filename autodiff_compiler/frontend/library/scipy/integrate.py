@@ -28,7 +28,7 @@ from ....kernels.scipy.integrate import (
     steps_taken,
     trajectory,
 )
-from ...definitions import defines, lifted, refuse
+from ...definitions import defines, known, lifted, refuse
 
 
 @defines(integrate.quad)
@@ -43,7 +43,7 @@ def quad(
         args = (args,)
     fun, captured = lifted(func, 1 + len(args), "number")
     given = (("epsabs", epsabs, 1.49e-8), ("epsrel", epsrel, 1.49e-8), ("limit", limit, 50), ("points", points, None))
-    options = tuple([(name, value) for name, value, default in given if value != default])
+    options = tuple([(name, value) for name, value, default in given if not known(value) or value != default])
     return integral(fun, len(captured), options, a, b, *captured, *args)
 
 

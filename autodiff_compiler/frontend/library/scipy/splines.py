@@ -389,6 +389,16 @@ def ev_bivariate(self: Any, xi: Any, yi: Any, dx: Any = 0, dy: Any = 0) -> Any:
     return bivariate(self)(xi, yi, dx, dy, False)
 
 
+@defines(interpolate.bisplev)
+def bisplev(x: Any, y: Any, tck: Any, dx: Any = 0, dy: Any = 0) -> Any:
+    tx, ty, c, kx, ky = tck
+    tx, ty, c, kx, ky = np.asarray(tx), np.asarray(ty), np.asarray(c), static(kx), static(ky)
+    coefs = np.reshape(c, (len(tx) - kx - 1, len(ty) - ky - 1))
+    z = Bivariate(tx, ty, coefs, kx, ky)(x, y, dx, dy)
+    z = z if len(z) > 1 else z[0]
+    return z if np.ndim(z) > 1 or len(z) > 1 else z[0]
+
+
 @defines(interpolate.RectBivariateSpline)
 def rect_bivariate_spline(
     x: Any, y: Any, z: Any, bbox: Any = None, kx: Any = 3, ky: Any = 3, s: Any = 0, maxit: Any = 20

@@ -31,8 +31,6 @@ def _number(out: Any) -> Any:
 
 def _normal(mean: Any, cov: Any, allow_singular: Any) -> Any:
     """The mean as a vector and the Cholesky factor of the covariance."""
-    if allow_singular:
-        refuse("scipy.stats.multivariate_normal with allow_singular=True", "leave the argument out")
     if isinstance(cov, stats.Covariance):
         refuse("scipy.stats.multivariate_normal with a Covariance object", "pass the covariance matrix")
     cov = _floats(1.0 if cov is None else cov)
@@ -52,15 +50,26 @@ def _normal(mean: Any, cov: Any, allow_singular: Any) -> Any:
         raise ValueError("Array 'cov' must be at most two-dimensional")
     if cov.shape[0] != dim or cov.shape[1] != dim:
         raise ValueError("Array 'cov' must be square, with as many rows as 'mean' has elements.")
+    return mean, _factor(cov, allow_singular)
+
+
+def _factor(cov: Any, allow_singular: Any) -> Any:
+    """The Cholesky factor. A density on a part of the space changes by jumps with the covariance."""
     spectrum = np.linalg.eigvalsh(constant(cov))
     least = RANGE * np.max(np.abs(spectrum))
     if np.min(spectrum) < -least:
         raise ValueError("The input matrix must be symmetric positive semidefinite.")
     if np.min(spectrum) <= least:
+        if allow_singular:
+            raise UnsupportedError(
+                "a multivariate normal distribution of a singular covariance has no derivative by it",
+                place(),
+                "add a small multiple of the identity to the covariance",
+            )
         raise np.linalg.LinAlgError(
             "When `allow_singular is False`, the input matrix must be symmetric positive definite."
         )
-    return mean, np.linalg.cholesky(cov)
+    return np.linalg.cholesky(cov)
 
 
 def _normal_logpdf(x: Any, mean: Any, factor: Any) -> Any:
@@ -132,9 +141,7 @@ _OF_FROZEN = type(stats.multivariate_normal([0.0], [[1.0]]))
 
 @defines(_OF_FROZEN.logpdf)
 def frozen_normal_logpdf(self: Any, x: Any) -> Any:
-    if self.allow_singular:
-        refuse("a frozen multivariate normal distribution with allow_singular=True", "leave the argument out")
-    return _normal_logpdf(x, self.mean, np.linalg.cholesky(constant(self.cov_object._covariance)))
+    return _normal_logpdf(x, self.mean, _factor(constant(self.cov_object._covariance), self.allow_singular))
 
 
 @defines(_OF_FROZEN.pdf)
