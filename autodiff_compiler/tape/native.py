@@ -186,11 +186,12 @@ class _Native(Operand):
 
 def _through_function() -> str:
     """If SciPy makes an array of a tensor: the call that the compiler differentiates as one operation."""
-    frame, scipy_frames = sys._getframe(), []
+    frame: types.FrameType | None = sys._getframe()
+    scipy_frames: list[types.FrameType] = []
     while frame is not None:
         if frame.f_globals.get("__name__", "").split(".")[0] == "scipy":
             scipy_frames.append(frame)
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     for called in reversed(scipy_frames):  # the outermost may be a wrapper
         module = ".".join(called.f_globals["__name__"].split(".")[:2])
         name = called.f_code.co_name
