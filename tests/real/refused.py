@@ -3,16 +3,10 @@
 A refusal with "forwards" beside the message is one of `ad.jvp` alone: the gradient is right.
 """
 
-import sys
-
 REFUSED: dict[str, tuple[str, ...]] = {
-    "control.dlqr_scipy": ("no derivative rule for scipy.linalg._solvers.solve_discrete_are",),
     "geometry.clip_polygon": ("unprovable alias: this list is an item of a list on one path",),
     "geometry.dijkstra": ("a member of a set has to be known when the program is compiled",),
     "geometry.edit_distance_soft": ("'kitten' cannot be subscripted here",),
-    "geometry.hull_perimeter": ("unprovable alias: this array was passed to scipy.spatial._qhull.ConvexHull",),
-    "geometry.nearest_mean_distance": ("unprovable alias: this array was passed to scipy.spatial._kdtree.KDTree",),
-    "geometry.rotate_scipy": ("no derivative rule for method apply",),
     "geometry.segment_intersection": ("'the result of segment_intersection()' is bound to different kinds of things",),
     "kinetics.batch_reactor_odeint": ("second derivatives and tangents of scipy.integrate.odeint", "forwards"),
     "kinetics.robertson": ("second derivatives and tangents of scipy.integrate.odeint", "forwards"),
@@ -22,14 +16,9 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "numerics.bvp_scipy": ("scipy.integrate._bvp.solve_bvp is called with a function",),
     "numerics.series_with_generator": ("what is left in this iterator is known at run time only",),
     "populations.sir_odeint": ("second derivatives and tangents of scipy.integrate.odeint", "forwards"),
-    "structures.nodal_analysis": ("a dictionary key has to be known when the program is compiled",),
     "structures.plate_lil": ("assignment to an item of a value of type object",),
-    "thermo.bubble_temperature": ("an item of a list that has items of different kinds",),
     "thermo.pr_roots": ("no derivative rule for np.roots",),
 }
-
-if sys.version_info >= (3, 11):  # before, what a code object holds is in slots
-    REFUSED["manners.hoop_stress"] = ("'getset_descriptor' cannot be subscripted here",)
 
 WRONG: dict[str, str] = {
     "finance.heston_path": "forwards, the root of a number that max() has made 0 is nan if the number was curved (docs/semantics.md)",
