@@ -17,21 +17,17 @@ import numpy as np
 from .pristine import as_they_were, hold_modules
 
 _PREFIX = "scipy."
-# The oldest SciPy whose values and dtypes the definitions follow, and what is not known of newer versions.
+# The oldest SciPy whose values and dtypes the definitions follow. What differs between newer ones they ask of the one
+# that is installed (`kernels.scipy.installed`).
 OLDEST = (1, 16)
-CHANGED_IN = (1, 18)
-CHANGED = frozenset({"stats"})
 
 
-def known_versions(part: str) -> str:
-    """The versions of SciPy of which a part is known, in words, where the program uses another one. Else nothing."""
+def known_versions() -> str:
+    """The versions of SciPy that are known, in words, where the program uses another one. Else nothing."""
     version = str(getattr(sys.modules.get("scipy"), "__version__", "")).split(".")[:2]
     if len(version) < 2 or not all(number.isdigit() for number in version):
         return ""
-    used = tuple(map(int, version))
-    if part in CHANGED:
-        return "" if OLDEST <= used < CHANGED_IN else "SciPy 1.16 and 1.17"
-    return "" if used >= OLDEST else "SciPy 1.16 and newer"
+    return "" if tuple(map(int, version)) >= OLDEST else "SciPy 1.16 and newer"
 
 
 def family_of(obj: Any) -> str | None:
@@ -63,7 +59,7 @@ class Families:
         if not self.missing:
             return False
         name = family_of(obj)
-        if name is None or name not in self.missing or known_versions(name):
+        if name is None or name not in self.missing or known_versions():
             return False
         self.load(name)
         return True
@@ -76,4 +72,4 @@ class Families:
             self.missing.discard(name)
 
 
-__all__ = ["CHANGED", "Families", "family_of", "known_versions"]
+__all__ = ["Families", "family_of", "known_versions"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AliasError, ArgumentError, SourceUnavailableError
+from ..errors import AliasError, ArgumentError, RuleLookupError, SourceUnavailableError, is_interruption
 from ..ir.core import Prim, Value, structural_key, type_of
 from ..ir.foreign import CALLED, EFFECTS, is_inert, leaves_alone, loaded, root_module
 from ..ir.opset import COPY, lookup, opaque
@@ -526,10 +526,47 @@ def _call_definition(ctx: Calls, fn: Any, definition: Any, args: list[Val], kwar
     out, at = kwargs.pop("out", None), names.index("out") if "out" in names else len(args)
     if at < len(args):
         out, args = args[at], [*args[:at], None, *args[at + 1 :]]
+    kwargs = _known_to(ctx, fn, definition, args, kwargs, node)
     made = ctx.inline_function(Obj(definition, None), args, kwargs, node)
     if out is None:
         return made
     return ctx.write_out(Prim(dotted_name(fn), fn), out, ctx.operand(made, node), args, node)
+
+
+def _known_to(
+    ctx: Calls, fn: Any, definition: Any, args: list[Val], kwargs: dict[str, Val], node: Node
+) -> dict[str, Val]:
+    """The keywords that a definition has parameters for. The function itself takes all of them.
+
+    What only the function has, a parameter of a newer version of the library, has to be as it is by default.
+    """
+    own, told = signature_of(definition), signature_of(fn)
+    assert own is not None
+    if told is not None and not any(p.kind is p.VAR_KEYWORD for p in own.parameters.values()):
+        parameters = told.parameters
+        kwargs = {
+            name: av
+            for name, av in kwargs.items()
+            if name in own.parameters or name not in parameters or not _is_default(av, parameters[name].default)
+        }
+    try:
+        own.bind(*args, **kwargs)
+    except TypeError as error:
+        if is_interruption(error):
+            raise
+        unknown = [name for name in kwargs if name not in own.parameters]
+        what = f"with {', '.join(unknown)}" if unknown else "with so many arguments"
+        ctx.fail(
+            f"{dotted_name(fn)} {what} has no derivative rule",
+            node,
+            "leave out the keywords" if unknown else "pass the last arguments by keyword",
+            RuleLookupError,
+        )
+    return kwargs
+
+
+def _is_default(av: Val, default: Any) -> bool:
+    return type(av) is type(default) and type(av) in (int, float, str, bool, type(None)) and bool(av == default)
 
 
 def _record_dtype(ctx: Calls, av: Val, node: Node) -> Val:

@@ -28,8 +28,7 @@ def crossing(op: Op) -> Exception:
 
 
 def missing_rule(op: Op, name: str) -> Exception:
-    part = family_of(op.prim.fn)
-    versions = known_versions(part) if part is not None else ""
+    versions = known_versions() if family_of(op.prim.fn) is not None else ""
     if versions:
         error = RuleLookupError(
             f"the derivatives of {op.prim.name} are known for {versions}",

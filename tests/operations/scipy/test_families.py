@@ -9,11 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import special, stats
 
 import autodiff_compiler as ad
 from autodiff_compiler import pristine
+from autodiff_compiler.errors import ArgumentError, RuleLookupError
 from autodiff_compiler.families import Families, family_of
+from autodiff_compiler.frontend.definitions import DEFINED
+from autodiff_compiler.frontend.library.scipy import FAMILIES
+from autodiff_compiler.ir.roles import signature_of
+from tests.operations.scipy.harness import load
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """
@@ -102,3 +107,45 @@ def test_tape() -> None:
         y = np.sum(special.expit(x) ** 2)
     s = special.expit(np.array([0.0, 1.0]))
     np.testing.assert_allclose(tape.gradient(y, x), 2 * s * s * (1 - s))
+
+
+def test_a_parameter_of_a_newer_version() -> None:
+    """A definition need not know it: as it is by default, it is left out, and otherwise the call is refused."""
+    x, y = np.array([1.0, 2.0, 4.0]), np.array([1.0, 0.5, 3.0])
+
+    def plain(y):
+        return stats.linregress(x, y, nan_policy="propagate").slope
+
+    np.testing.assert_allclose(ad.grad(plain)(y), ad.grad(lambda y: stats.linregress(x, y).slope)(y))
+    with pytest.raises(RuleLookupError, match="linregress with keepdims has no derivative rule"):
+        ad.grad(lambda y: np.sum(stats.linregress(x, y, keepdims=True).slope))(y)
+    with pytest.raises(ArgumentError, match="unexpected keyword argument 'nothing'"):
+        ad.grad(lambda y: stats.linregress(x, y, nothing=1).slope)(y)
+
+
+# Definitions whose default means what that of the function does.
+OTHER_DEFAULTS = {"bbox", "bounds", "lwork", "disp", "blocksize", "xtol", "rtol", "maxiter", "dtype"}
+
+
+def test_parameters_are_those_of_the_installed_version() -> None:
+    """A definition takes what stands at a place for what the function takes it for, and has its defaults."""
+    for part in sorted(FAMILIES.missing):
+        load(part)
+    wrong = []
+    for fn, definition in DEFINED.items():
+        told, own = signature_of(fn), signature_of(definition)
+        if ".library.scipy." not in definition.__module__ or told is None or own is None:
+            continue
+        places = [
+            [p.name for p in s.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != "self"]
+            for s in (told, own)
+        ]
+        common = set(places[0]) & set(places[1])
+        told_order, own_order = [[name for name in names if name in common] for names in places]
+        if told_order != own_order:
+            wrong.append((fn, told_order, own_order))
+        for name, p in own.parameters.items():
+            default = told.parameters[name].default if name in told.parameters else p.default
+            if name not in OTHER_DEFAULTS and default is not p.default and default != p.default:
+                wrong.append((fn, name, default))
+    assert wrong == []

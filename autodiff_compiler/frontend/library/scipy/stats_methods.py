@@ -344,6 +344,7 @@ def isf(self: Any, q: Any, *args: Any, **kwds: Any) -> Any:
 
 
 # --- moments ----------------------------------------------------------------------------------------------------------
+# Distributions of integers have these methods of their own from SciPy 1.18 on.
 
 
 def _moment(self: Any, method: Any, args: Any, kwds: Any) -> Any:
@@ -359,32 +360,32 @@ def _moment(self: Any, method: Any, args: Any, kwds: Any) -> Any:
     return out + np.zeros(np.shape(loc)) if np.ndim(loc) else out
 
 
-@defines(stats.rv_continuous.mean)
+@defines(stats.rv_continuous.mean, stats.rv_discrete.mean)
 def mean(self: Any, *args: Any, **kwds: Any) -> Any:
     return _moment(self, "mean", args, kwds)
 
 
-@defines(stats.rv_continuous.var)
+@defines(stats.rv_continuous.var, stats.rv_discrete.var)
 def var(self: Any, *args: Any, **kwds: Any) -> Any:
     return _moment(self, "var", args, kwds)
 
 
-@defines(stats.rv_continuous.std)
+@defines(stats.rv_continuous.std, stats.rv_discrete.std)
 def std(self: Any, *args: Any, **kwds: Any) -> Any:
     return np.sqrt(_moment(self, "var", args, kwds))
 
 
-@defines(stats.rv_continuous.entropy)
+@defines(stats.rv_continuous.entropy, stats.rv_discrete.entropy)
 def entropy(self: Any, *args: Any, **kwds: Any) -> Any:
     return _moment(self, "entropy", args, kwds)
 
 
-@defines(stats.rv_continuous.median)
+@defines(stats.rv_continuous.median, stats.rv_discrete.median)
 def median(self: Any, *args: Any, **kwds: Any) -> Any:
     return self.ppf(0.5, *args, **kwds)
 
 
-@defines(stats.rv_continuous.interval)
+@defines(stats.rv_continuous.interval, stats.rv_discrete.interval)
 def interval(self: Any, confidence: Any, *args: Any, **kwds: Any) -> Any:
     if not says(self, "ppf"):
         return unknown(self, "interval", confidence, *args, **kwds)
@@ -397,7 +398,7 @@ def interval(self: Any, confidence: Any, *args: Any, **kwds: Any) -> Any:
     )
 
 
-@defines(stats.rv_continuous.support)
+@defines(stats.rv_continuous.support, stats.rv_discrete.support)
 def support(self: Any, *args: Any, **kwds: Any) -> Any:
     if form(self, "shapes") is None:
         return unknown(self, "support", *args, **kwds)

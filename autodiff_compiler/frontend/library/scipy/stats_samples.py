@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
+from ....kernels.scipy.installed import found, keeps_float32
 from ....runtime import constant
 from ...definitions import defines, known, refuse
 
 INF = float("inf")
 NAN = float("nan")
+# From SciPy 1.17 on, the range has the dtype of the samples, and samples with nan have no trimmed mean.
+IQR_LIKE_SAMPLES = keeps_float32(stats.iqr, np.array([1.0, 2.0, 4.0], np.float32))
+NAN_IS_NOT_TRIMMED = bool(np.isnan(found(stats.trim_mean, [1.0, 2.0, NAN], 0.4)))
 EPS_32, EPS_64 = float(np.finfo(np.float32).eps), float(np.finfo(np.float64).eps)
 
 
@@ -84,7 +88,7 @@ def moment(
         refuse("scipy.stats.moment of an order that is not a known number", "write it as a constant")
     a, axis = _samples(a, axis)
     if order == 1 and center is None:
-        return np.mean(a * 0.0, axis=axis, keepdims=keepdims)
+        return np.mean(np.where(np.isnan(a), a, 0.0 * np.sign(a)), axis=axis, keepdims=keepdims)
     dev = _central(a, axis) if center is None else a - center
     return np.mean(dev**order, axis=axis, keepdims=keepdims)
 
@@ -153,7 +157,10 @@ def iqr(
     x = np.asarray(x)
     low, high = min(rng[0], rng[1]), max(rng[0], rng[1])
     out = np.percentile(x, high, axis=axis, keepdims=keepdims) - np.percentile(x, low, axis=axis, keepdims=keepdims)
-    out = out.astype(x.dtype) if np.issubdtype(x.dtype, np.inexact) and x.dtype != out.dtype else out
+    if not IQR_LIKE_SAMPLES:
+        out = out.astype(np.float64) if out.dtype != np.float64 else out
+    elif np.issubdtype(x.dtype, np.inexact) and x.dtype != out.dtype:
+        out = out.astype(x.dtype)
     return out if known(scale) and scale == 1.0 else out / scale
 
 
@@ -169,7 +176,8 @@ def trim_mean(
     cut = int(proportiontocut * n)
     if cut >= n - cut:
         raise ValueError("Proportion too big.")
-    return np.mean(np.moveaxis(np.sort(a, axis=axis), axis, 0)[cut : n - cut], axis=0)
+    out = np.mean(np.moveaxis(np.sort(a, axis=axis), axis, 0)[cut : n - cut], axis=0)
+    return np.where(np.any(np.isnan(a), axis=axis), NAN, out)[()] if NAN_IS_NOT_TRIMMED else out
 
 
 @defines(stats.entropy)

@@ -8,10 +8,16 @@ import numpy as np
 from scipy import special, stats
 
 from ....errors import UnsupportedError
+from ....kernels.scipy.installed import keeps_float32, takes
 from ....runtime import constant
 from ...definitions import defines, place, refuse
 
 NAN = float("nan")
+# From SciPy 1.18 on, ranks have the dtype of the samples, and so has a line, which may be vertical.
+_SINGLE = np.array([1.0, 2.0, 4.0], np.float32)
+RANKS_LIKE_SAMPLES = keeps_float32(stats.rankdata, _SINGLE)
+LINES_LIKE_SAMPLES = keeps_float32(lambda: stats.linregress(_SINGLE, _SINGLE).slope)
+VERTICAL = takes(stats.linregress, [1.0, 1.0, 1.0], [1.0, 2.0, 4.0])
 
 
 class Result:
@@ -149,9 +155,15 @@ def rankdata(a: Any, method: Any = "average", *, axis: Any = None, nan_policy: A
     a = constant(np.asarray(a)).reshape(-1)
     places = np.sort(a)
     low, high = np.searchsorted(places, a, side="left"), np.searchsorted(places, a, side="right")
-    if method == "average":
-        return (low + high + 1) / 2
-    return low + 1 if method == "min" else high * 1
+    ranks: Any = (low + high + 1) / 2 if method == "average" else low + 1 if method == "min" else high * 1
+    if RANKS_LIKE_SAMPLES:
+        ranks = ranks.astype(a.dtype if np.issubdtype(a.dtype, np.inexact) else np.float64)
+    if np.issubdtype(a.dtype, np.inexact):
+        if np.any(np.isnan(a)):
+            if np.issubdtype(ranks.dtype, np.integer):
+                raise NotImplementedError("the ranks of samples with nan, which SciPy gives another dtype")
+            ranks = ranks * NAN
+    return ranks
 
 
 @defines(stats.spearmanr)
@@ -177,15 +189,23 @@ def linregress(x: Any, y: Any, alternative: Any = "two-sided") -> Any:
         raise UnsupportedError(
             "scipy.stats.linregress of less than three points", place(), "compute the line through the points"
         )
-    if np.max(x) == np.min(x):
-        raise ValueError("Cannot calculate a linear regression if all x values are identical")
+    if not VERTICAL:
+        if np.max(x) == np.min(x):
+            raise ValueError("Cannot calculate a linear regression if all x values are identical")
+    if LINES_LIKE_SAMPLES:
+        common = np.result_type(x.dtype, y.dtype)
+        x, y = x.astype(common), y.astype(common)
     x_mean, y_mean = np.mean(x), np.mean(y)
-    x, y = _wide(x), _wide(y)
+    if not LINES_LIKE_SAMPLES:
+        x, y = _wide(x), _wide(y)
     dx, dy = x - np.mean(x), y - np.mean(y)
     xx, xy, yy = np.mean(np.square(dx)), np.mean(dx * dy), np.mean(np.square(dy))
     slope = xy / xx
     df = n - 2
-    r = np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0) if yy != 0.0 else 0.0 * xy
+    if xx != 0.0 and yy != 0.0:
+        r = np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0)
+    else:
+        r = xy * (NAN if xy == 0.0 else 0.0)
     t = r * np.sqrt(df / ((1.0 - r + 1e-20) * (1.0 + r + 1e-20)))
     error = np.sqrt((1 - np.square(r)) * yy / xx / df)
     return Line(
