@@ -81,3 +81,16 @@ def savgol_edges(window_length: int, polyorder: int, deriv: int, delta: float) -
 def second_order_sections(design: str, names: Any, values: Any) -> Any:
     """The filter of this design in sections of second order."""
     return getattr(signal, design)(output="sos", **dict(zip(names, values)))
+
+
+def peaks(
+    x: Any, height: Any, threshold: Any, distance: Any, prominence: Any, width: Any, wlen: Any, rel_height: Any,
+    plateau_size: Any,
+) -> Any:  # fmt: skip
+    """The places of the peaks."""
+    return signal.find_peaks(x, height, threshold, distance, prominence, width, wlen, rel_height, plateau_size)[0]
+
+
+def extrema(x: Any, order: int, mode: str) -> Any:
+    """The places of the relative maxima of a vector."""
+    return signal.argrelmax(x, 0, order, mode)[0]

@@ -210,3 +210,15 @@ for _name in scipy.signal.windows.__all__:
     if _name not in ("get_window", "gaussian", "dpss"):
         op(f"scipy.signal.windows.{_name}", "M, setting, other, more, sym", type=_window_type)
 op("scipy.signal.get_window", "window, Nx, fftbins", type=lambda b, window, Nx, *rest, **kw: _window_type(b, Nx))
+
+
+# --- places of peaks --------------------------------------------------------------------------------------------------
+
+
+def _places_type(b: Builder, x: Any, *rest: Any) -> Ty:
+    return array(np.dtype(np.int64), (b.dims.fresh(),))
+
+
+op(kernels.peaks, "x: array, height, threshold, distance, prominence, width, wlen, rel_height, plateau_size",
+   type=_places_type, nondiff=True)  # fmt: skip
+op(kernels.extrema, "x: array, order, mode", type=_places_type, nondiff=True)

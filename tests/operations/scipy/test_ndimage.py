@@ -134,8 +134,36 @@ def test_values(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: A
     assert np.asarray(value).dtype == wanted.dtype
 
 
+IMAGE = np.random.default_rng(3).normal(size=(5, 6)) + 3
+LABELS = np.arange(30).reshape(5, 6) % 4
+MEASURED: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
+    (ndimage.maximum_filter1d, (IMAGE, 3), {}),
+    (ndimage.minimum_filter1d, (IMAGE, 4), {"axis": 0, "mode": "constant", "origin": 1}),
+    (ndimage.percentile_filter, (IMAGE, 30), {"size": 3}),
+    (ndimage.percentile_filter, (IMAGE, -20), {"size": (3, 2), "mode": "wrap"}),
+    (ndimage.grey_dilation, (IMAGE,), {"size": 3}),
+    (ndimage.grey_dilation, (IMAGE,), {"size": (3, 5), "origin": (1, 0)}),
+    (ndimage.grey_erosion, (IMAGE,), {"size": 3, "mode": "nearest"}),
+    (ndimage.grey_opening, (IMAGE,), {"size": 3}),
+    (ndimage.grey_closing, (IMAGE,), {"size": 3}),
+    (ndimage.morphological_gradient, (IMAGE,), {"size": 3}),
+    (ndimage.center_of_mass, (IMAGE,), {}),
+    (ndimage.center_of_mass, (IMAGE, LABELS, 2), {}),
+    *[
+        (fn, (IMAGE, *rest), {})
+        for fn in (ndimage.variance, ndimage.standard_deviation, ndimage.maximum, ndimage.minimum)
+        for rest in ((), (LABELS,), (LABELS, 2), (LABELS, np.array([1, 3])))
+    ],
+]
+
+
+@pytest.mark.parametrize("fn, args, kwargs", MEASURED, ids=lambda x: getattr(x, "__name__", ""))
+def test_measurements(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    check_case(fn, args, kwargs)
+
+
 def test_every_function_has_a_case() -> None:
-    assert without_case("ndimage", CASES + RULES) == []
+    assert without_case("ndimage", CASES + RULES + MEASURED) == []
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -122,9 +122,65 @@ def test_values(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: A
     assert np.asarray(value).dtype == wanted.dtype
 
 
+T9 = np.linspace(0.1, 2.9, 9)
+CASES += [
+    (signal.sawtooth, (5 * T9, 0.3), {}),
+    (signal.sawtooth, (5 * T9,), {}),
+    (signal.square, (5 * T9,), {}),
+    *[(signal.chirp, (T9, 0.4, 2.0, 1.3), {"method": m}) for m in ("linear", "quadratic", "logarithmic")],
+    (signal.chirp, (T9, 0.4, 2.0, 1.3), {"method": "quadratic", "vertex_zero": False, "phi": 20}),
+    (signal.decimate, (L, 2), {}),
+    (signal.decimate, (np.stack([L, L[::-1]], axis=1), 3), {"axis": 0, "n": 3, "zero_phase": False}),
+    (signal.deconvolve, (X, V[:2] + 2), {}),
+]
+
+
+@pytest.mark.parametrize("place", [-len(CASES[-10:]) + k for k in range(10)])
+def test_further_functions(place: int) -> None:
+    check_case(*CASES[place])
+
+
+def test_peaks() -> None:
+    def f(x):
+        peaks, found = signal.find_peaks(x, height=0.1, distance=2)
+        lows, _ = signal.find_peaks(-x, prominence=0.2)
+        (top,), (bottom,) = signal.argrelmax(x), signal.argrelmin(x, order=2)
+        inner = np.sum(x[top] ** 2) + np.sum(np.sin(x[bottom]))
+        return np.sum(found["peak_heights"] ** 2) + np.sum(x[peaks] * peaks) + np.sum(x[lows] ** 3) + inner
+
+    check(f, L)
+
+    def g(x):
+        return np.sum(signal.find_peaks(x, width=1)[1]["widths"])
+
+    with pytest.raises(AutodiffError, match="says of the widths"):
+        ad.grad(g)(L)
+
+
+def test_cross_spectra() -> None:
+    def f(x, y):
+        w, p = signal.csd(x, y, nperseg=8, detrend="linear")
+        _, c = signal.coherence(x, y, nperseg=8)
+        return np.sum(np.real(p) * w + np.imag(p) ** 2) + np.sum(c**2)
+
+    def g(x):
+        w, t, s = signal.spectrogram(x, fs=2.0, nperseg=8)
+        return np.sum(s * w[:, None] * t)
+
+    def h(b, a):
+        w, r = signal.freqz(b, a, worN=16, fs=2.0)
+        _, s = signal.freqz(b, worN=[0.1, 0.4], fs=2.0)
+        return np.sum(np.abs(r) ** 2 * w) + np.sum(np.real(s))
+
+    check(f, L, L[::-1] + 0.1 * L**2)
+    check(g, L)
+    check(h, B, A)
+
+
 def test_every_function_has_a_case() -> None:
     names = without_case("signal", CASES + RULES)
-    elsewhere = ["sosfilt", "sosfiltfilt", "hilbert", "butter", "cheby1", "cheby2", "ellip", "filtered by a"]
+    elsewhere = ["sosfilt", "sosfiltfilt", "hilbert", "butter", "cheby1", "cheby2", "ellip", "filtered by a",
+                 "find_peaks", "argrelmax", "argrelmin", "csd", "coherence", "spectrogram", "freqz"]  # fmt: skip
     assert [name for name in names if name not in elsewhere] == []
 
 

@@ -9,45 +9,8 @@ from scipy import ndimage
 
 from ....kernels.scipy.ndimage import direction, rank_places, rotated_lengths
 from ...definitions import defines, refuse
-
-
-def floating(name: Any, x: Any, output: Any = None) -> Any:
-    """The input, of which the result has the dtype."""
-    x = np.asarray(x)
-    if output is not None:
-        refuse(f"scipy.ndimage.{name} with output=", "assign the result")
-    if not np.issubdtype(x.dtype, np.floating):
-        refuse(f"scipy.ndimage.{name} of an array that does not hold floating numbers", "use its astype(float)")
-    return x
-
-
-def each(x: Any, n: Any) -> Any:
-    """A setting for each of `n` axes, where one may stand for all."""
-    if isinstance(x, (tuple, list)):
-        if len(x) != n:
-            raise RuntimeError("sequence argument must have length equal to input rank")
-        return list(x)
-    if x is not None and not isinstance(x, str) and np.ndim(x) == 1:
-        return [x[k] for k in list(range(n))]
-    return [x] * n
-
-
-def settings(mode: Any, cval: Any = 0.0, origin: Any = 0) -> Any:
-    """The keywords of a call that are not as they are by default."""
-    options: Any = {}
-    if mode != "reflect":
-        options["mode"] = mode
-    if mode in ("constant", "grid-constant"):
-        options["cval"] = cval
-    if not isinstance(origin, int) or origin != 0:
-        options["origin"] = origin
-    return options
-
-
-def no_axes(name: Any, axes: Any) -> None:
-    if axes is not None:
-        refuse(f"scipy.ndimage.{name} with axes=", "use the filter along one axis")
-
+from . import ndimage_measured as ndimage_measured
+from .ndimage_lib import each, floating, no_axes, settings
 
 # --- filters of given weights -----------------------------------------------------------------------------------------
 
@@ -438,32 +401,3 @@ def rotate(
     matrix = np.array([[c, s], [-s, c]])
     offset = ((rows - 1) / 2 - (c * up + s * across), (columns - 1) / 2 - (-s * up + c * across))
     return affine_transform(x, matrix, offset, (height, width), None, order, mode, cval, prefilter)
-
-
-# --- labels -----------------------------------------------------------------------------------------------------------
-
-
-def labelled(input: Any, labels: Any, index: Any) -> Any:
-    """For each label in `index`, where it is; the axes of the array come last."""
-    index = np.asarray(index)
-    return np.asarray(labels) == index.reshape(index.shape + (1,) * np.ndim(input))
-
-
-@defines(ndimage.sum_labels, ndimage.sum)
-def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:
-    x = np.asarray(input)
-    if labels is None:
-        return np.sum(x)
-    if index is None:
-        return np.sum(np.where(np.asarray(labels) > 0, x, 0.0))
-    here = labelled(x, labels, index)
-    return np.sum(np.where(here, x.astype(np.float64), 0.0), axis=tuple(range(-np.ndim(x), 0)))
-
-
-@defines(ndimage.mean)
-def mean(input: Any, labels: Any = None, index: Any = None) -> Any:
-    x = np.asarray(input)
-    if labels is None:
-        return np.sum(x) / np.float64(x.size)
-    here = np.asarray(labels) > 0 if index is None else labelled(x, labels, index)
-    return sum_labels(x, labels, index) / np.sum(here, axis=tuple(range(-np.ndim(x), 0)))

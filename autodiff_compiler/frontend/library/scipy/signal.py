@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,14 @@ from scipy import fft, ndimage, signal
 from ....kernels.scipy.signal import (
     analytic_weights,
     filtered,
-    one_sided_weights,
     resample_weights,
     savgol_edges,
     second_order_sections,
     trend_basis,
 )
 from ...definitions import defines, refuse
+from . import signal_waves as signal_waves
+from .signal_spectra import is_complex
 
 # --- convolutions -----------------------------------------------------------------------------------------------------
 
@@ -88,10 +88,6 @@ def medfilt(volume: Any, kernel_size: Any = None) -> Any:
         if n % 2 != 1:
             raise ValueError("Each element of kernel_size should be odd.")
     return ndimage.median_filter(volume, size, None, None, "constant")
-
-
-def is_complex(x: Any) -> Any:
-    return np.issubdtype(x.dtype, np.complexfloating)
 
 
 # --- filters ----------------------------------------------------------------------------------------------------------
@@ -327,54 +323,6 @@ def resample(x: Any, num: Any, t: Any = None, axis: Any = 0, window: Any = None,
     kind = x.dtype if np.issubdtype(x.dtype, np.floating) else np.float64
     spectrum = fft.rfft(x)[..., : weights.shape[0]] * weights.astype(kind)
     return np.moveaxis(fft.irfft(spectrum, num), -1, axis)
-
-
-HANN = inspect.signature(signal.welch).parameters["window"].default
-
-
-@defines(signal.welch)
-def welch(
-    x: Any, fs: Any = 1.0, window: Any = HANN, nperseg: Any = None, noverlap: Any = None, nfft: Any = None,
-    detrend: Any = "constant", return_onesided: Any = True, scaling: Any = "density", axis: Any = -1,
-    average: Any = "mean",
-) -> Any:  # fmt: skip
-    x = np.asarray(x)
-    if nfft is not None or not return_onesided or average != "mean" or is_complex(x):
-        refuse("a spectrum with nfft, return_onesided or average, or of complex numbers", "leave them out")
-    if not isinstance(window, (str, tuple)):
-        refuse("a spectrum with an array for a window", "give the name of the window")
-    x = np.moveaxis(x if np.issubdtype(x.dtype, np.floating) else x.astype(np.float64), axis, -1)
-    n = x.shape[-1]
-    length = min(256 if nperseg is None else nperseg, n)
-    overlap = length // 2 if noverlap is None else noverlap
-    if overlap >= length:
-        raise ValueError("noverlap must be less than nperseg.")
-    step = length - overlap
-    parts = x[..., step * np.arange((n - overlap) // step)[:, None] + np.arange(length)]
-    if detrend == "linear":
-        parts = signal.detrend(parts)
-    elif detrend == "constant":
-        parts = parts - np.mean(parts, axis=-1, keepdims=True)
-    elif detrend is not False:
-        refuse("a spectrum with another detrend than 'constant', 'linear' and False", "use one of these")
-    taps = signal.get_window(window, length)
-    if scaling not in ("density", "spectrum"):
-        raise ValueError(f"Unknown scaling: {scaling!r}")
-    scale = 1.0 / (fs * np.sum(taps * taps)) if scaling == "density" else 1.0 / np.sum(taps) ** 2
-    spectrum = fft.rfft(parts * taps.astype(x.dtype))
-    power = (np.real(spectrum) ** 2 + np.imag(spectrum) ** 2) * (scale * one_sided_weights(length)).astype(x.dtype)
-    frequencies = fft.rfftfreq(length, 1 / fs)
-    return frequencies, np.moveaxis(np.mean(power, axis=-2), -1, axis)
-
-
-@defines(signal.periodogram)
-def periodogram(
-    x: Any, fs: Any = 1.0, window: Any = "boxcar", nfft: Any = None, detrend: Any = "constant",
-    return_onesided: Any = True, scaling: Any = "density", axis: Any = -1,
-) -> Any:  # fmt: skip
-    length = np.asarray(x).shape[axis]
-    name = "boxcar" if window is None else window
-    return welch(x, fs, name, length, 0, nfft, detrend, return_onesided, scaling, axis)
 
 
 # --- designs, windows -------------------------------------------------------------------------------------------------

@@ -7,9 +7,11 @@ from . import (
     stats_density,
     stats_discrete,
     stats_families,
+    stats_matrices,
     stats_multivariate,
     stats_samples,
     stats_shapes,
+    stats_spread,
     stats_tests,
 )
 
@@ -18,8 +20,10 @@ __all__ = [
     "stats_density",
     "stats_discrete",
     "stats_families",
+    "stats_matrices",
     "stats_multivariate",
     "stats_samples",
     "stats_shapes",
+    "stats_spread",
     "stats_tests",
 ]
