@@ -29,6 +29,7 @@ from ....kernels.scipy.integrate import (
     trajectory,
 )
 from ...definitions import defines, lifted, refuse
+from .outcomes import Outcome
 
 
 @defines(integrate.quad)
@@ -133,7 +134,7 @@ def _parabolas(y: Any, x: Any, dx: Any) -> Any:
 # --- differential equations -------------------------------------------------------------------------------------------
 
 
-class Solution:
+class Solution(Outcome):
     """What `solve_ivp` gives."""
 
     def __init__(self, t: Any, y: Any, outcome: Any, sol: Any = None, t_events: Any = None, y_events: Any = None):
@@ -143,22 +144,6 @@ class Solution:
         self.t_events = t_events
         self.y_events = y_events
         self._outcome = outcome
-
-    @property
-    def success(self) -> Any:
-        return self._outcome.success
-
-    @property
-    def status(self) -> Any:
-        return self._outcome.status
-
-    @property
-    def message(self) -> Any:
-        return self._outcome.message
-
-    @property
-    def nfev(self) -> Any:
-        return self._outcome.nfev
 
 
 class Curve:
