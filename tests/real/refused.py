@@ -20,7 +20,6 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "manners.bootstrap_generator": ("no derivative rule for method choice",),
     "manners.descend": ("the derivative rule needs the number of axes of an operand",),
     "manners.memoised_binomial": ("functools._lru_cache_wrapper is called with a function",),
-    "numerics.bvp_scipy": ("scipy.integrate._bvp.solve_bvp is called with a function",),
     "numerics.series_with_generator": ("what is left in this iterator is known at run time only",),
     "populations.lotka_volterra_rk4": ("the derivative rule needs the number of axes of an operand",),
     "populations.sir_odeint": ("second derivatives and tangents of scipy.integrate.odeint", "forwards"),
