@@ -63,6 +63,22 @@ def complementary(x: Any, gradient: Any, side: Any) -> Any:
     return x.copy()
 
 
+def edge_of(gradient: Any, x: float, low: float, high: float) -> int:
+    """On which side of its interval a minimum of a function of one number lies: -1, 1, or 0 for neither.
+
+    Solvers stop a little before a bound. It is the minimum if the slope there points out of the interval.
+    """
+    near = 1e-4 * (1 + abs(x))
+    for side, bound in ((-1, low), (1, high)):
+        if abs(x - bound) <= near:
+            push = -side * float(gradient(float(bound)))
+            if push == 0:
+                _check_signs(np.zeros(1), np.ones(1, bool), "bound")
+            if push > 0:
+                return side
+    return 0
+
+
 def _check_signs(pushes: Any, held: Any, what: str) -> None:
     """pushes: the multipliers, positive where the constraint holds the solution back."""
     if (pushes[held] <= 1e-7 * (1 + np.abs(pushes).max(initial=0.0))).any():

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...ir.core import Builder, type_of
-from ...ir.types import ANY, OBJECT, array
+from ...ir.types import ANY, OBJECT, array, py_int
 from ...kernels.scipy.optimize import (
     active_of,
     blocks_of,
     complementary,
     detail_of,
+    edge_of,
     fitted,
     multipliers_of,
     optimum,
@@ -27,6 +28,7 @@ op(fitted, "model, count, ydata, settings", type=lambda b, *args: OBJECT, nondif
 
 
 op(sides, "x, low, high", type=lambda b, x, low, high: array(int, type_of(x).dims), nondiff=True)
+op(edge_of, "gradient, x, low, high", type=lambda b, *args: py_int(), nondiff=True)
 op(blocks_of, "y, weights, increasing", type=lambda b, *args: array(np.intp, (b.dims.fresh(),)), nondiff=True)
 op(part_of, "outcome, k", type=lambda b, *args: OBJECT, nondiff=True)
 op(detail_of, "outcome, k, x", type=lambda b, *args: ANY)

@@ -111,6 +111,12 @@ def minimize_scalar(x):
     return a.x + b.x * 2
 
 
+def minimize_scalar_at_its_bounds(x):
+    a = optimize.minimize_scalar(lambda t: (t - 2.0) ** 2 * x[1], bounds=(0.0, x[0] ** 2), method="bounded")
+    b = optimize.minimize_scalar(lambda t, k: np.exp(k * t), bounds=(x[1], 3.0), args=(x[0],))
+    return a.x * 2 + b.x + a.fun + b.fun
+
+
 def residuals(p, x):
     return p[0] * np.exp(-p[1] * T) - x[0] * np.exp(-T * x[1]) - 0.1 * T
 
@@ -271,6 +277,7 @@ def isotonic(x):
 
 
 PROGRAMS = [
+    minimize_scalar_at_its_bounds,
     with_full_output, newton_of_an_array, fixed_point, root_of_a_function_with_its_derivative, other_methods_of_root,
     minimize_with_the_gradient, an_equation, inequalities, constraints_and_bounds, by_trust_constr, linprog,
     linear_least_squares, fits, older_names, isotonic,

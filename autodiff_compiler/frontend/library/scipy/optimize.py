@@ -17,6 +17,7 @@ from ....kernels.scipy.optimize import (
     blocks_of,
     complementary,
     detail_of,
+    edge_of,
     fitted,
     multipliers_of,
     optimum,
@@ -514,9 +515,18 @@ def minimize_scalar(
         ("args", args), ("method", method), ("tol", tol), ("options", _pairs(options)),
     )  # fmt: skip
     outcome = optimum(optimize.minimize_scalar, (closed(objective, *captured),), settings)
-    slope = derived(objective, "pullback", len(captured))
-    x = implicit(slope, len(captured) + 1, None, number_of(outcome, "x"), 1.0, *captured, *args)
-    return Optimum(x, outcome, lambda x: fun(x, *args))
+    here = lambda x: fun(x, *args)
+    alone, read = lifted(here, 1, "number")
+    slope = derived(alone, "pullback", len(read))
+    found = number_of(outcome, "x")
+    if bounds is not None:
+        low, high = bounds
+        edge = edge_of(closed(slope, 1.0, *read), found, low, high)
+        if edge < 0:
+            return Optimum(found + (low - constant(low)), outcome, here)
+        if edge > 0:
+            return Optimum(found + (high - constant(high)), outcome, here)
+    return Optimum(implicit(slope, len(read) + 1, None, found, 1.0, *read), outcome, here)
 
 
 class LeastSquares(Optimum):
