@@ -238,14 +238,17 @@ class _Lifting:
         if fun is self.fun:
             self.refuse("a function that calls itself", "write it as a loop")
         spec = copy.deepcopy(fun.node.args)
-        if spec.kwonlyargs or spec.kwarg is not None or spec.vararg is not None:
-            self.refuse(f"a function that calls {name!r}, which takes any number of arguments or keywords,")
+        if spec.kwonlyargs or spec.kwarg is not None:
+            self.refuse(f"a function that calls {name!r}, which takes keywords,")
         for a in (*spec.posonlyargs, *spec.args):
             a.annotation = None
-        given = [_read(a.arg) for a in (*spec.posonlyargs, *spec.args)]
-        self.used.update([a.arg for a in (*spec.posonlyargs, *spec.args)])
+        given: list[ast.expr] = [_read(a.arg) for a in (*spec.posonlyargs, *spec.args)]
         inner = _Lifting(self.ctx, fun, self.node)
         callback, values = inner.of_closure(fun, len(given))
+        if spec.vararg is not None:
+            spec.vararg.annotation = None
+            given.append(ast.Starred(_read(spec.vararg.arg), ast.Load()))
+        self.used.update([a.id for a in ast.walk(ast.Tuple(given, ast.Load())) if isinstance(a, ast.Name)])
         self.left_out |= inner.left_out
         names = [self.built(self.fresh(f"{name}_{k}"), value) for k, value in zip(inner.params, values)]
         call = ast.Call(self.constant(self.fresh(f"{name}_lifted"), callback.fn), [*names, *given], [])

@@ -137,7 +137,7 @@ def unchanged(them: tuple[Any, ...], before: list[list[Any]], /) -> None:
         if len(now) != len(was) or any(a is not b for a, b in zip(now, was)):
             raise NotImplementedError(
                 f"a function that a solver calls writes to an object of class {type(x).__name__!r} that belongs to the "
-                "function around it; let it compute its result only"
+                "function around it; let it compute its result only, and read cached properties before"
             )
 
 

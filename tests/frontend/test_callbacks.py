@@ -197,6 +197,25 @@ class Model(Decay):
         return t * self.rate
 
 
+class Scaled(Model):
+    def __init__(self, rate):
+        super().__init__(rate)
+        self.__factor = rate**2
+
+    @functools.cached_property
+    def square(self):
+        return self.rate**2
+
+    def fade(self, t):
+        return super().fade(t) * self.__factor
+
+    def inner(self):
+        return quad(lambda t: self.fade(t) * self.__factor, 0, 1)[0]
+
+    def squares(self, t):
+        return self.square * t
+
+
 class Slots:
     __slots__ = ("a", "b")
 
@@ -260,6 +279,32 @@ def lists_of_run_time_length(x):
     return quad(lambda t: sum([a * t + b + k for a, b, k in zip(places, heights, counts)]), 0, 1)[0]
 
 
+def methods_of_a_subclass(x):
+    first, second = Scaled(x[0]), Model(x[1])
+    start = first.square
+    first.rate = x[1]
+    return (
+        start * first.inner()
+        + quad(first.squares, 0, 1)[0]
+        + quad(lambda t: sum([m.height(t) for m in (first, second)]), 0, 1)[0]
+    )
+
+
+def an_object_that_changes(x):
+    model = Model(x[0])
+    first = model.area(1.0)
+    model.levels[1], model.rate = x[1] * 5, x[0] * x[1]
+    return first * model.area(1.0)
+
+
+def closures_of_closures(x):
+    def outer(a):
+        return lambda b: lambda t, *more: a * t + b * t**2 + sum(more)
+
+    f = outer(x[0])(x[1])
+    return quad(f, 0, 1)[0] + quad(lambda t: f(t, t, x[0]) * t, 0, 1)[0]
+
+
 def what_another_solver_gave(x):
     root = brentq(lambda t: t**3 - x[0], 0, 3)
     sol = integrate.solve_ivp(lambda t, y: -y * root, (0, 1), [x[1]], rtol=1e-9, atol=1e-11)
@@ -285,7 +330,8 @@ PROGRAMS = [
     several_statements, a_name_that_means_two_things, a_parameter_with_a_name_of_ours, helpers_of_helpers,
     a_default_of_a_helper, a_variable_with_a_name_of_ours, methods, a_method_of_a_frozen_dataclass,
     objects_in_dictionaries, objects_in_objects, an_object_that_is_called, a_partial_with_keywords,
-    functions_in_dictionaries, lists_of_run_time_length, what_another_solver_gave,
+    functions_in_dictionaries, lists_of_run_time_length, methods_of_a_subclass,
+    an_object_that_changes, closures_of_closures, what_another_solver_gave,
 ]  # fmt: skip
 
 
@@ -526,7 +572,10 @@ def test_objects_that_are_written_to() -> None:
 
         return quad(integrand, 0, 1)[0]
 
-    for f in (a_counter, a_list, a_list_of_a_helper):
+    def a_cached_property(x):
+        return quad(Scaled(x[0]).squares, 0, 1)[0]
+
+    for f in (a_counter, a_list, a_list_of_a_helper, a_cached_property):
         with pytest.raises(NotImplementedError, match="writes to an object"):
             ad.grad(f)(X)
 

@@ -13,7 +13,6 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "learning.als_step": ("the derivative rule needs the number of axes of an operand",),
     "manners.bootstrap_generator": ("no derivative rule for method choice",),
     "manners.memoised_binomial": ("functools._lru_cache_wrapper is called with a function",),
-    "numerics.bvp_scipy": ("scipy.integrate._bvp.solve_bvp is called with a function",),
     "numerics.series_with_generator": ("what is left in this iterator is known at run time only",),
     "populations.sir_odeint": ("second derivatives and tangents of scipy.integrate.odeint", "forwards"),
     "structures.plate_lil": ("assignment to an item of a value of type object",),

@@ -14,12 +14,15 @@ from ..callbacks import SCALAR, around, protected
 def integral(fun: Any, at: int, options: Any, a: Any, b: Any, *operands: Any) -> tuple[Any, float]:
     """The integral of ``fun(*operands[:at], t, *operands[at:])`` from `a` to `b`, and an estimate of its error.
 
-    options: pairs of a name and a value, of `scipy.integrate.quad`. What is not a number is integrated by `quad_vec`,
-    with the same tolerances.
+    options: pairs of a name and a value, of `scipy.integrate.quad`, or of `quad_vec` if "vector" is among them. What is
+    not a number is integrated by `quad_vec`, with the same tolerances.
     """
     integrand = around(fun, at, operands)
     full = [*operands[:at], None, *operands[at:]]
     chosen = dict(options)
+    if chosen.pop("vector", False):
+        value, error = integrate.quad_vec(integrand, a, b, **chosen)[:2]
+        return (np.asarray(value) if np.ndim(value) else float(value)), float(error)
     if fun.like is None or fun.like == SCALAR or np.ndim(full[fun.like]) == 0:
         value, error = integrate.quad(integrand, a, b, **chosen)[:2]
         return float(value), float(error)
@@ -208,6 +211,17 @@ def trajectory_adjoint(
         cotangents.append(rest[first : first + size].reshape(np.shape(operands[k])))
         first += size
     return tuple(cotangents)
+
+
+def boundary_values(fun: Any, bc: Any, x: Any, y: Any, p: Any, settings: Any) -> Any:
+    """What `scipy.integrate.solve_bvp` gives."""
+    known = {name: value for name, value in settings if value is not None}
+    return integrate.solve_bvp(fun, bc, x, y, None if p is None else np.asarray(p, float), **known)
+
+
+def unknowns_of(outcome: Any) -> Any:
+    """The states at all nodes, row by row, and the parameters."""
+    return np.concatenate([np.ravel(outcome.y), np.zeros(0) if outcome.p is None else outcome.p])
 
 
 def cotangent_of(cotangents: Any, k: int, like: Any) -> Any:

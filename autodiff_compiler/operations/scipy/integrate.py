@@ -10,6 +10,7 @@ from ... import runtime
 from ...ir.core import Builder, type_of
 from ...ir.types import ANY, OBJECT, PY_FLOAT, Ty, array, py_int
 from ...kernels.scipy.integrate import (
+    boundary_values,
     cotangent_of,
     dense_polynomial,
     dense_stages,
@@ -24,6 +25,7 @@ from ...kernels.scipy.integrate import (
     steps_taken,
     trajectory,
     trajectory_adjoint,
+    unknowns_of,
 )
 from .. import lib
 from ..callbacks import NUMBER, active, type_like
@@ -96,6 +98,10 @@ op(
 )  # fmt: skip
 op(reached, "ts, t_eval", type=lambda b, ts, t_eval: py_int(), nondiff=True)
 op(steps_of, "ts, t_eval", type=lambda b, ts, t_eval: array(np.intp, type_of(t_eval).dims), nondiff=True)
+
+
+op(boundary_values, "fun, bc, x, y, p, settings", type=lambda b, *args: OBJECT, nondiff=True, effects=True)
+op(unknowns_of, "outcome", type=lambda b, *args: array(float, (b.dims.fresh(),)), nondiff=True)
 
 
 def _trajectory_type(b: Builder, fun: Any, at: int, tfirst: bool, solver: Any, t: Any, y0: Any, *operands: Any) -> Ty:

@@ -7,9 +7,20 @@ from typing import Any
 import numpy as np
 
 from ...ir.core import Builder, type_of
-from ...ir.types import ANY, OBJECT, array
-from ...kernels.scipy.optimize import covariance_of, fitted, optimum, sides
-from ..record import op
+from ...ir.types import ANY, OBJECT, array, py_int
+from ...kernels.scipy.optimize import (
+    active_of,
+    blocks_of,
+    complementary,
+    detail_of,
+    edge_of,
+    fitted,
+    multipliers_of,
+    optimum,
+    part_of,
+    sides,
+)
+from ..record import op, vjp
 
 op(optimum, "solver, args, settings", type=lambda b, *args: OBJECT, nondiff=True, effects=True)
 
@@ -17,7 +28,28 @@ op(fitted, "model, count, ydata, settings", type=lambda b, *args: OBJECT, nondif
 
 
 op(sides, "x, low, high", type=lambda b, x, low, high: array(int, type_of(x).dims), nondiff=True)
-op(covariance_of, "outcome, x", type=lambda b, *args: ANY)
+op(edge_of, "gradient, x, low, high", type=lambda b, *args: py_int(), nondiff=True)
+op(blocks_of, "y, weights, increasing", type=lambda b, *args: array(np.intp, (b.dims.fresh(),)), nondiff=True)
+op(part_of, "outcome, k", type=lambda b, *args: OBJECT, nondiff=True)
+op(detail_of, "outcome, k, x", type=lambda b, *args: ANY)
+
+
+def _active_type(b: Builder, *args: Any) -> Any:
+    numbers = array(np.intp, (b.dims.fresh(),))
+    return (numbers, numbers)
+
+
+op(active_of, "values, low, high", type=_active_type, nout=2, nondiff=True)
+op(
+    multipliers_of, "gradient, x, side, which",
+    type=lambda b, gradient, x, side, which: array(float, type_of(which).dims), nondiff=True,
+)  # fmt: skip
+op(complementary, "x, gradient, side", type=lambda b, x, gradient, side: type_of(x))
+
+
+@vjp(complementary, "x")
+def _complementary(g: Any, out: Any, x: Any, gradient: Any, side: Any) -> Any:
+    return g
 
 
 def _assignment_type(b: Builder, cost_matrix: Any, maximize: Any = False) -> Any:

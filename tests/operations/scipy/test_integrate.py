@@ -127,6 +127,49 @@ def an_array_of_parameters(x):
     return np.sum(sol.y[:, -1])
 
 
+def a_complex_integrand(x):
+    value, _ = integrate.quad(lambda t, a: np.exp(1j * a * t) * x[1], 0, x[1], args=(x[0],), complex_func=True)
+    return np.abs(value) + value.real
+
+
+def parameters_in_infinite_limits(x):
+    a = integrate.quad(lambda t: np.exp(-((t / x[0]) ** 2)) * t**2, -np.inf, np.inf)[0]
+    return a + integrate.quad(lambda t: np.exp(-x[0] * t), x[1], np.inf)[0]
+
+
+def tplquad(x):
+    return integrate.tplquad(
+        lambda z, y, u, a: a * z * y + u, 0, x[1], lambda u: 0.0, lambda u: 1 - u * x[0], 0.0, lambda u, y: u + y,
+        args=(x[0],),
+    )[0]  # fmt: skip
+
+
+def nquad(x):
+    a = integrate.nquad(lambda u, v, k: k * u * v**2, [lambda v, k: (0, 1 - v * k), (0, x[1])], args=(x[0],))[0]
+    return a + integrate.nquad(lambda u, v: u * v * x[0], [(0, x[0]), (0.0, 1.0)])[0]
+
+
+def quad_vec(x):
+    a, _ = integrate.quad_vec(lambda t: np.exp(-t * x) * t, 0, x[1])
+    return np.sum(a * [1.0, 2.0]) + integrate.quad_vec(lambda t, k: np.sin(k * t), 0.0, 1.0, args=(x[0],))[0]
+
+
+def boundary_values(x):
+    f = lambda t, y: np.vstack((y[1], -x[0] * np.sin(y[0])))
+    bc = lambda a, b: np.array([a[0] - 0.1 * x[1], b[0] - 1])
+    sol = integrate.solve_bvp(f, bc, np.linspace(0, 1.5, 9), np.zeros((2, 9)), tol=1e-6)
+    return sol.sol(0.5)[0] + 2 * sol.y[1, 0] + np.sum(sol.sol(np.array([0.2, 1.3 * x[1]]), 1)) * sol.success
+
+
+def an_eigenvalue(x):
+    f = lambda t, y, p: np.vstack((y[1], -(p[0] ** 2) * (1 + x[0] * t) * y[0]))
+    bc = lambda a, b, p: np.array([a[0], b[0], a[1] - p[0]])
+    t = np.linspace(0, 1 + x[1], 8)
+    y = np.zeros((2, 8))
+    y[0, 2], y[0, 5] = 1.0, -1.0
+    return integrate.solve_bvp(f, bc, t, y, p=[3.0], tol=1e-7).p[0]
+
+
 def flight(t, y, k):
     return [y[2], y[3], -k * y[2], -9.81 - k * y[3]]
 
@@ -223,6 +266,7 @@ EXPLICIT = [
     last_state, rk23, the_end_of_the_interval, times, times_of_dop853, backwards_in_time, an_array_of_parameters,
 ]  # fmt: skip
 INTEGRALS = [
+    a_complex_integrand, parameters_in_infinite_limits, tplquad, nquad, quad_vec, boundary_values, an_eigenvalue,
     quad_of_a_parameter, quad_to_infinity, quad_of_limits, quad_with_points, quad_with_defaults_of_a_helper,
     dblquad, dblquad_of_numbers, fixed_quad
 ]  # fmt: skip
@@ -239,7 +283,9 @@ def test_functions(f: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "f", [quad_of_a_parameter, quad_of_limits, dblquad, last_state, times, fall, crossings], ids=lambda f: f.__name__
+    "f",
+    [quad_of_a_parameter, quad_of_limits, boundary_values, dblquad, last_state, times, fall, crossings],
+    ids=lambda f: f.__name__,
 )
 def test_second_derivatives(f: Any) -> None:
     def total(x):

@@ -111,6 +111,12 @@ def minimize_scalar(x):
     return a.x + b.x * 2
 
 
+def minimize_scalar_at_its_bounds(x):
+    a = optimize.minimize_scalar(lambda t: (t - 2.0) ** 2 * x[1], bounds=(0.0, x[0] ** 2), method="bounded")
+    b = optimize.minimize_scalar(lambda t, k: np.exp(k * t), bounds=(x[1], 3.0), args=(x[0],))
+    return a.x * 2 + b.x + a.fun + b.fun
+
+
 def residuals(p, x):
     return p[0] * np.exp(-p[1] * T) - x[0] * np.exp(-T * x[1]) - 0.1 * T
 
@@ -136,7 +142,145 @@ def curve_fit(x):
     return p[0] + 2 * p[1]
 
 
+def with_full_output(x):
+    a, r = optimize.brentq(CUBE, 0, 10, args=(x[0], x[1]), full_output=True)
+    b, s = optimize.newton(lambda t: np.cos(t) - t * x[0], 0.5, full_output=True, tol=1e-13)
+    c, _ = optimize.toms748(CUBE, 0, 10, args=(x[1], x[0]), full_output=True)
+    z, _info, flag, _message = optimize.fsolve(system, [1.0, 1.0], args=(x[0], x[1]), xtol=1e-13, full_output=True)
+    p = optimize.leastsq(residuals, [1.0, 1.0], args=(x,), xtol=1e-14, ftol=1e-14, full_output=True)
+    return a * r.root + b + c * r.converged + z[0] * flag + s.iterations * 0.0 + p[0][0] * (p[4] < 5)
+
+
+def newton_of_an_array(x):
+    z = optimize.newton(lambda t, a: t**3 + t - a, np.ones(3), lambda t, a: 3 * t * t + 1, (x[0] * np.arange(1.0, 4),))
+    return z @ np.array([1.0, 2.0, x[1]])
+
+
+def fixed_point(x):
+    a = optimize.fixed_point(lambda t, k: np.cos(k * t), 0.5, args=(x[0],), xtol=1e-13)
+    return a + np.sum(optimize.fixed_point(lambda t: 0.5 * np.cos(t * x), np.ones(2), xtol=1e-13) * [1.0, 2.0])
+
+
+def root_of_a_function_with_its_derivative(x):
+    both = lambda t, a, b: (CUBE(t, a, b), 3 * a * t * t + 1)
+    a = optimize.root_scalar(both, (x[0], x[1]), x0=1.0, fprime=True, method="newton", xtol=1e-13).root
+    jac = lambda z: np.array([[2 * x[0] * z[0], 1.0], [z[1], z[0]]])
+    return a + optimize.root(lambda z: (np.array(system(z, x[0], x[1])), jac(z)), [1.0, 1.0], jac=True, tol=1e-13).x[0]
+
+
+def other_methods_of_root(x):
+    total = 0.0
+    for method in ("lm", "broyden1", "krylov"):
+        total = total + optimize.root(system, [1.0, 0.6], args=(x[0], x[1]), method=method, tol=1e-12).x[1]
+    for method in ("ridder", "bisect", "brenth", "toms748"):
+        total = total + optimize.root_scalar(CUBE, (x[0], x[1]), method, bracket=(0, 3), xtol=1e-13).root
+    for method in ("secant", "halley"):
+        slope, bend = lambda t, a, b: 3 * a * t * t + 1, lambda t, a, b: 6 * a * t
+        total = (
+            total + optimize.root_scalar(CUBE, (x[0], x[1]), method, x0=0.4, x1=0.6, fprime=slope, fprime2=bend).root
+        )
+    return total
+
+
+def minimize_with_the_gradient(x):
+    both = lambda w, a: (np.sum((w - a) ** 2 + 0.1 * w**4), 2 * (w - a) + 0.4 * w**3)
+    hess = lambda w, a: np.diag(2 + 1.2 * w**2)
+    a = optimize.minimize(both, [0.1, 0.1], args=(x,), jac=True, method="BFGS", options={"gtol": 1e-10})
+    b = optimize.minimize(
+        both, [0.1, 0.1], args=(x,), jac=True, hess=hess, method="trust-exact", options={"gtol": 1e-10}
+    )
+    product = lambda w, p, a: (2 + 1.2 * w**2) * p
+    c = optimize.minimize(
+        both, [0.1, 0.1], args=(x,), jac=True, hessp=product, method="Newton-CG", options={"xtol": 1e-12}
+    )
+    return a.x @ b.x + c.x[0] + a.fun
+
+
+def an_equation(x):
+    cons = {"type": "eq", "fun": lambda w: w[0] ** 2 + w[1] - x[0]}
+    r = optimize.minimize(lambda w: np.sum(w * w * x[1]) + w[0], [0.1, 0.2], constraints=cons, tol=1e-14)
+    return r.x[0] + 2 * r.x[1] + r.fun
+
+
+def inequalities(x):
+    cons = [
+        {"type": "ineq", "fun": lambda w, a: [a - w[0] - w[1], 9.0 - w[0]], "args": (x[0],)},
+        {"type": "ineq", "fun": lambda w: w[0] * w[1] + 5.0, "jac": lambda w: np.array([w[1], w[0], 0.0])},
+        {"type": "eq", "fun": lambda w: w[2] - x[1] * w[0]},
+    ]
+    loss = lambda w: (w[0] - 2) ** 2 + (w[1] - x[1]) ** 2 + w[2] ** 2 * x[0]
+    return optimize.minimize(loss, [0.1, 0.2, 0.3], constraints=cons, tol=1e-13).x @ np.array([1.0, 2.0, 3.0])
+
+
+def constraints_and_bounds(x):
+    loss = lambda w: (w[0] - 2) ** 2 + (w[1] - 2) ** 2 * x[1] + (w[2] - 1) ** 2 + w[0] * w[2]
+    line = optimize.LinearConstraint(np.array([[1.0, x[1], 1.0]]), -np.inf, 2 * x[0])
+    r = optimize.minimize(
+        loss, [0.1, 0.2, 0.3], bounds=[(0, 0.5 * x[0]), (None, None), (0, 3)], constraints=line, tol=1e-13
+    )
+    return r.x @ np.array([1.0, 2.0, 3.0])
+
+
+def by_trust_constr(x):
+    circle = optimize.NonlinearConstraint(
+        lambda w: w[0] ** 2 + w[1] ** 2, -np.inf, x[1], jac=lambda w: np.array([[2 * w[0], 2 * w[1]]])
+    )
+    loss = lambda w: (w[0] - 2 * x[0]) ** 2 + (w[1] - 1) ** 2
+    box = optimize.Bounds([-5.0, -5.0], [5.0, 5.0])
+    settings = {"gtol": 1e-10, "xtol": 1e-12, "barrier_tol": 1e-10}
+    r = optimize.minimize(loss, [0.1, 0.2], method="trust-constr", constraints=[circle], bounds=box, options=settings)
+    return r.x @ np.array([1.0, 2.0])
+
+
+def linprog(x):
+    r = optimize.linprog(
+        [-1.0 - x[0], -2.0, 0.3], A_ub=[[1.0, 1.0 + x[1], 0.0], [3.0, x[0], 1.0]], b_ub=np.array([4.0 + x[0], 6.0]),
+        A_eq=np.array([[0.0, 1.0, -x[1]]]), b_eq=[0.1],
+    )  # fmt: skip
+    s = optimize.linprog(-x, [[1.0, 2.0]], [1.0 + x[0]], bounds=[(None, x[1]), (0, 9)])
+    return r.x @ np.array([1.0, 2.0, 3.0]) + r.fun + s.fun * s.x[0] + 2 * s.x[1]
+
+
+def linear_least_squares(x):
+    a = np.vander(T, 3) * (1 + x[0] * T[:, None])
+    b = np.sin(3 * T * x[1])
+    free = optimize.lsq_linear(a, b)
+    boxed = optimize.lsq_linear(a, b, bounds=([-np.inf, -0.1, -0.05 * x[0]], 9.0), tol=1e-14, method="bvls")
+    w, rest = optimize.nnls(a, b)
+    return free.x[0] + free.cost + boxed.x @ np.array([1.0, 2.0, 3.0]) + np.sum(w**2) + rest
+
+
+def fits(x):
+    data = x[0] * np.exp(-T * x[1]) + 0.1 * T
+    model = lambda t, a, b: a * np.exp(-b * t)
+    tight = {"xtol": 1e-14, "ftol": 1e-14}
+    p, _ = optimize.curve_fit(model, T, data, p0=[1.0, 1.0], sigma=1 + T * x[0], **tight)
+    q, _ = optimize.curve_fit(model, T, data, [0.3, 0.5], bounds=([0, 0], [0.6 * x[1], 9]), gtol=1e-14, **tight)
+    matrix = np.eye(6) + 0.1 * np.ones((6, 6)) * x[1]
+    r, _, _info, _message, flag = optimize.curve_fit(model, T, data, [1.0, 1.0], matrix, full_output=True, **tight)
+    return p[0] + 2 * p[1] + 3 * q[0] + q[1] + r[0] * r[1] * (flag < 5)
+
+
+def older_names(x):
+    loss = lambda w, a: np.sum((w - a) ** 2 + 0.1 * w**4) + w[0] * w[1]
+    slope = lambda w, a: 2 * (w - a) + 0.4 * w**3 + w[::-1]
+    a = optimize.fmin(loss, np.zeros(2), args=(x,), xtol=1e-10, ftol=1e-15, disp=False)
+    b = optimize.fmin_bfgs(loss, np.zeros(2), slope, args=(x,), gtol=1e-10, disp=False)
+    return a[0] + b @ np.array([1.0, 2.0]) + optimize.fmin_cg(loss, np.zeros(2), slope, (x,), gtol=1e-10, disp=0)[1]
+
+
+def isotonic(x):
+    y = np.array([x[0], 0.2, 0.9 * x[1], 0.3, 1.4, x[0] * x[1], 2.0])
+    a = optimize.isotonic_regression(y)
+    b = optimize.isotonic_regression(y, weights=np.arange(1.0, 8.0) * x[0], increasing=False)
+    return np.sum(a.x**2 * np.arange(7.0)) + np.sum(b.x**2) + b.weights[0] * len(a.blocks)
+
+
 PROGRAMS = [
+    minimize_scalar_at_its_bounds,
+    with_full_output, newton_of_an_array, fixed_point, root_of_a_function_with_its_derivative, other_methods_of_root,
+    minimize_with_the_gradient, an_equation, inequalities, constraints_and_bounds, by_trust_constr, linprog,
+    linear_least_squares, fits, older_names, isotonic,
     bracketed, other_brackets, newton, root_scalar, root_scalar_by_newton, fsolve, root, root_with_a_jacobian, minimize,
     minimize_by_newton, minimize_with_bounds, moving_bounds, ridge, minimize_scalar, least_squares,
     least_squares_with_bounds, leastsq, curve_fit,
@@ -155,13 +299,51 @@ def test_programs(f: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "f", [bracketed, fsolve, minimize, ridge, minimize_scalar, least_squares], ids=lambda f: f.__name__
+    "f",
+    [bracketed, fsolve, minimize, ridge, minimize_scalar, least_squares, an_equation, linprog],
+    ids=lambda f: f.__name__,
 )
 def test_second_derivatives(f: Any) -> None:
     def total(x):
         return np.sum(ad.grad(f)(x) * np.array([1.0, -2.0]))
 
     np.testing.assert_allclose(ad.grad(total)(X), differences(total, X, step=1e-4), rtol=2e-3, atol=1e-4)
+
+
+def waves(w, a):
+    return np.sum((w - a) ** 2) + 0.1 * np.sum(np.cos(3 * w))
+
+
+BOX = [(-3, 3), (-3, 3)]
+EVERYWHERE = {
+    "differential_evolution": lambda x: optimize.differential_evolution(waves, BOX, args=(x,), seed=1, tol=1e-8),
+    "dual_annealing": lambda x: optimize.dual_annealing(lambda w: waves(w, x), BOX, seed=2, maxiter=20),
+    "shgo": lambda x: optimize.shgo(
+        waves, [(-3, 0.2 * x[0]), (-3, 3)], args=(x,), minimizer_kwargs={"method": "L-BFGS-B", "tol": 1e-13}
+    ),
+    "basinhopping": lambda x: optimize.basinhopping(
+        lambda w: waves(w, x), [0.5, 0.5], 3, seed=3, minimizer_kwargs={"method": "BFGS", "options": {"gtol": 1e-9}}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_solvers_that_look_everywhere(name: str) -> None:
+    """They are not exact enough for differences, so they are compared with a solver that starts at the minimum."""
+    find = EVERYWHERE[name]
+    start = find(X).x
+
+    def by_minimize(x):
+        limits = [(-3, 0.2 * x[0]), (-3, 3)] if name == "shgo" else BOX
+        r = optimize.minimize(waves, start, args=(x,), bounds=limits, tol=1e-14)
+        return r.x @ np.array([1.0, 2.0]) + r.fun
+
+    def everywhere(x):
+        r = find(x)
+        return r.x @ np.array([1.0, 2.0]) + r.fun
+
+    np.testing.assert_allclose(ad.grad(everywhere)(X), ad.grad(by_minimize)(X), rtol=1e-4)
+    np.testing.assert_allclose(ad.grad(by_minimize)(X), differences(by_minimize, X, step=1e-4), rtol=1e-4)
 
 
 def test_the_assignment_is_constant() -> None:
@@ -185,19 +367,53 @@ def a_solver_that_stops_early(x):
     return optimize.minimize(rosenbrock, [-3.0, 5.0], args=(x[0], 100.0), options={"maxiter": 2}).x[0]
 
 
+def a_bound_that_does_not_hold(x):
+    return optimize.minimize(lambda w: np.sum((w - x) ** 2), [0.1, 0.1], bounds=[(0.8, 9), (-9, 9)], tol=1e-14).x[0]
+
+
+def a_constraint_that_does_not_hold(x):
+    cons = {"type": "ineq", "fun": lambda w: w[0] - 0.8}
+    return optimize.minimize(lambda w: np.sum((w - x) ** 2), [0.9, 0.1], constraints=cons, tol=1e-14).x[0]
+
+
+def constraints_that_say_the_same(x):
+    cons = [{"type": "eq", "fun": lambda w: w[0] - x[0]}, {"type": "eq", "fun": lambda w: 2 * w[0] - 2 * x[0]}]
+    loss = lambda w: (w[0] - 1) ** 2 + (w[1] - w[0]) ** 2
+    return optimize.minimize(loss, [0.9, 0.1], method="trust-constr", constraints=cons, tol=1e-10).x[1]
+
+
+def a_corner_of_three_lines(x):
+    a = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+    return optimize.linprog([-1.0, -1.0], a, np.array([x[0], x[1], 1.5])).x[0]
+
+
+KKT = [
+    a_bound_that_does_not_hold, a_constraint_that_does_not_hold, constraints_that_say_the_same, a_corner_of_three_lines,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", KKT, ids=lambda f: f.__name__)
+def test_where_the_conditions_of_kkt_fail(f: Any) -> None:
+    with pytest.raises(ArithmeticError, match=r"strict complementarity|independent"):
+        ad.grad(f)(X)
+
+
 @pytest.mark.parametrize("f", [a_double_root, a_flat_minimum, a_solver_that_stops_early], ids=lambda f: f.__name__)
 def test_where_the_theorem_does_not_hold(f: Any) -> None:
     with pytest.raises(ArithmeticError, match=r"implicit function theorem|did not reach a solution"):
         ad.grad(f)(X)
 
 
-def constrained(x):
-    cons = {"type": "eq", "fun": lambda w: w[0] + w[1] - x[0]}
-    return optimize.minimize(lambda w: np.sum(w * w), [0.1, 0.2], constraints=cons).x[0]
+def a_callback(x):
+    return optimize.minimize(lambda w: np.sum((w - x) ** 2), [0.1, 0.2], callback=print).x[0]
 
 
-def full_output(x):
-    return optimize.brentq(lambda t: t - x[0], 0, 1, full_output=True)[0]
+def whole_numbers(x):
+    return optimize.milp(x, integrality=np.ones(2)).x[0]
+
+
+def details(x):
+    return optimize.fsolve(system, [1.0, 1.0], args=(x[0], x[1]), full_output=True)[1]["fjac"][0, 0]
 
 
 def the_covariance(x):
@@ -205,7 +421,7 @@ def the_covariance(x):
     return np.sum(optimize.curve_fit(lambda t, a, b: a * np.exp(-b * t), T, data, p0=[1.0, 1.0])[1])
 
 
-@pytest.mark.parametrize("f", [constrained, full_output, the_covariance], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [a_callback, whole_numbers, details, the_covariance], ids=lambda f: f.__name__)
 def test_refused(f: Any) -> None:
     with pytest.raises((ad.UnsupportedError, ad.RuleLookupError), match="Instead"):
         ad.grad(f)(X)

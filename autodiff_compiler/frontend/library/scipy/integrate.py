@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import integrate
 
-from ....kernels.callbacks import closed, implicit
+from ....kernels.callbacks import closed, implicit, vector_of
 from ....kernels.scipy.integrate import (
+    boundary_values,
     dense_polynomial,
     dense_stages,
     ended_by,
@@ -27,8 +28,11 @@ from ....kernels.scipy.integrate import (
     steps_of,
     steps_taken,
     trajectory,
+    unknowns_of,
 )
+from ....runtime import constant
 from ...definitions import defines, known, lifted, refuse
+from .outcomes import Outcome
 
 
 @defines(integrate.quad)
@@ -37,13 +41,21 @@ def quad(
     limit: Any = 50, points: Any = None, weight: Any = None, wvar: Any = None, wopts: Any = None, maxp1: Any = 50,
     limlst: Any = 50, complex_func: Any = False,
 ) -> Any:  # fmt: skip
-    if full_output or weight is not None or complex_func:
-        refuse("scipy.integrate.quad with full_output, weight or complex_func", "leave these out")
+    if full_output or weight is not None:
+        refuse("scipy.integrate.quad with full_output or weight", "leave these out; write the weight into the function")
     if not isinstance(args, tuple):
         args = (args,)
-    fun, captured = lifted(func, 1 + len(args), "number")
     given = (("epsabs", epsabs, 1.49e-8), ("epsrel", epsrel, 1.49e-8), ("limit", limit, 50), ("points", points, None))
     options = tuple([(name, value) for name, value, default in given if not known(value) or value != default])
+    if complex_func:
+        real, error = _integral(lambda t, *p: np.real(func(t, *p)), a, b, args, options)
+        imaginary, other = _integral(lambda t, *p: np.imag(func(t, *p)), a, b, args, options)
+        return real + 1j * imaginary, error + 1j * other
+    return _integral(func, a, b, args, options)
+
+
+def _integral(func: Any, a: Any, b: Any, args: Any, options: Any) -> Any:
+    fun, captured = lifted(func, 1 + len(args), "number")
     return integral(fun, len(captured), options, a, b, *captured, *args)
 
 
@@ -60,6 +72,71 @@ def dblquad(
         return integrate.quad(along, low(x), high(x), epsabs=epsabs, epsrel=epsrel)[0]
 
     return integrate.quad(over_y, a, b, epsabs=epsabs, epsrel=epsrel)
+
+
+@defines(integrate.tplquad)
+def tplquad(
+    func: Any, a: Any, b: Any, gfun: Any, hfun: Any, qfun: Any, rfun: Any, args: Any = (), epsabs: Any = 1.49e-8,
+    epsrel: Any = 1.49e-8,
+) -> Any:  # fmt: skip
+    low = qfun if callable(qfun) else lambda x, y: qfun
+    high = rfun if callable(rfun) else lambda x, y: rfun
+
+    def over_z(y: Any, x: Any) -> Any:
+        along = lambda z: func(z, y, x, *args)
+        return integrate.quad(along, low(x, y), high(x, y), epsabs=epsabs, epsrel=epsrel)[0]
+
+    return integrate.dblquad(over_z, a, b, gfun, hfun, epsabs=epsabs, epsrel=epsrel)
+
+
+@defines(integrate.nquad)
+def nquad(func: Any, ranges: Any, args: Any = None, opts: Any = None, full_output: Any = False) -> Any:
+    if opts is not None or full_output or len(ranges) > 3:
+        refuse(
+            "scipy.integrate.nquad with opts, full_output or more than three ranges",
+            "nest calls of scipy.integrate.quad",
+        )
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    # The first range is the innermost one. It may be a function of the variables of the others.
+    for k in range(len(ranges) - 1):
+        func = _over(func, ranges[k])
+    a, b = _range(ranges[-1], args)
+    return integrate.quad(func, a, b, args)
+
+
+def _over(func: Any, limits: Any) -> Any:
+    """The integral over the first argument, as a function of the others."""
+
+    def over_first(*others: Any) -> Any:
+        a, b = limits(*others) if callable(limits) else limits
+        return integrate.quad(lambda x: func(x, *others), a, b)[0]
+
+    return over_first
+
+
+def _range(limits: Any, args: Any) -> Any:
+    return limits(*args) if callable(limits) else limits
+
+
+@defines(integrate.quad_vec)
+def quad_vec(
+    f: Any, a: Any, b: Any, epsabs: Any = 1e-200, epsrel: Any = 1e-8, norm: Any = "2", cache_size: Any = 100e6,
+    limit: Any = 10000, workers: Any = 1, points: Any = None, quadrature: Any = None, full_output: Any = False, *,
+    args: Any = (),
+) -> Any:  # fmt: skip
+    if full_output or workers != 1:
+        refuse("scipy.integrate.quad_vec with full_output or workers", "leave these out")
+    args = args if isinstance(args, tuple) else (args,)
+    fun, captured = lifted(f, 1 + len(args))
+    given = (
+        ("epsabs", epsabs, None), ("epsrel", epsrel, None), ("norm", norm, None), ("limit", limit, None),
+        ("points", points, None), ("quadrature", quadrature, None),
+    )  # fmt: skip
+    options = (("vector", True), *[(name, value) for name, value, default in given if value != default])
+    value, error = integral(fun, len(captured), options, a, b, *captured, *args)
+    # The shape is that of the function at some point of the interval.
+    shape = np.shape(f(a if np.isfinite(a) else b if np.isfinite(b) else 0.0, *args))
+    return np.reshape(value, shape), error
 
 
 @defines(integrate.fixed_quad)
@@ -133,7 +210,7 @@ def _parabolas(y: Any, x: Any, dx: Any) -> Any:
 # --- differential equations -------------------------------------------------------------------------------------------
 
 
-class Solution:
+class Solution(Outcome):
     """What `solve_ivp` gives."""
 
     def __init__(self, t: Any, y: Any, outcome: Any, sol: Any = None, t_events: Any = None, y_events: Any = None):
@@ -143,22 +220,6 @@ class Solution:
         self.t_events = t_events
         self.y_events = y_events
         self._outcome = outcome
-
-    @property
-    def success(self) -> Any:
-        return self._outcome.success
-
-    @property
-    def status(self) -> Any:
-        return self._outcome.status
-
-    @property
-    def message(self) -> Any:
-        return self._outcome.message
-
-    @property
-    def nfev(self) -> Any:
-        return self._outcome.nfev
 
 
 class Curve:
@@ -362,3 +423,97 @@ def odeint(
     options = tuple([(name, value) for name, value, default in given if value != default])
     y0 = np.atleast_1d(y0) * 1.0
     return trajectory(callback, len(captured), bool(tfirst), ("odeint", options), np.asarray(t), y0, *captured, *args)
+
+
+class Boundary(Outcome):
+    """What `solve_bvp` gives."""
+
+    def __init__(self, x: Any, y: Any, slopes: Any, p: Any, outcome: Any) -> None:
+        self.x = x
+        self.y = y
+        self.yp = slopes
+        self.p = p
+        self.sol = Hermite(x, y, slopes)
+        self._outcome = outcome
+
+    @property
+    def niter(self) -> Any:
+        return self._outcome.niter
+
+    @property
+    def rms_residuals(self) -> Any:
+        return constant(np.asarray(self._outcome.rms_residuals))
+
+
+class Hermite:
+    """The cubic spline with these values and slopes, one row for each component."""
+
+    def __init__(self, x: Any, y: Any, slopes: Any) -> None:
+        self.x = x
+        self.y = y
+        self.slopes = slopes
+
+    def __call__(self, t: Any, nu: Any = 0) -> Any:
+        t = np.asarray(t)
+        if np.ndim(t) == 0:
+            return self.at(np.reshape(t, (1,)), nu)[:, 0]
+        return self.at(t, nu)
+
+    def at(self, t: Any, nu: Any) -> Any:
+        if nu != 0 and nu != 1:
+            refuse("scipy.integrate.solve_bvp: higher derivatives of the solution", "differentiate its equation")
+        k = np.clip(np.searchsorted(self.x, t, side="right") - 1, 0, np.shape(self.x)[0] - 2)
+        h = self.x[k + 1] - self.x[k]
+        s = (t - self.x[k]) / h
+        first, last = self.y[:, k], self.y[:, k + 1]
+        start, end = self.slopes[:, k], self.slopes[:, k + 1]
+        if nu == 1:
+            return 6 * s * (1 - s) / h * (last - first) + (1 - s) * (1 - 3 * s) * start + s * (3 * s - 2) * end
+        bend = s * (1 - s) * h * ((1 - s) * start - s * end)
+        return first + s * s * (3 - 2 * s) * (last - first) + bend
+
+
+@defines(integrate.solve_bvp)
+def solve_bvp(
+    fun: Any, bc: Any, x: Any, y: Any, p: Any = None, S: Any = None, fun_jac: Any = None, bc_jac: Any = None,
+    tol: Any = 0.001, max_nodes: Any = 1000, verbose: Any = 0, bc_tol: Any = None,
+) -> Any:  # fmt: skip
+    if S is not None:
+        refuse("scipy.integrate.solve_bvp with S", "begin the interval beside the singularity, and set values there")
+    x, y = np.asarray(x) * 1.0, np.asarray(y) * 1.0
+    extra = 0 if p is None else 1
+    rhs, read = lifted(fun, 2 + extra)
+    ends, read_ends = lifted(bc, 2 + extra)
+    settings = (
+        ("fun_jac", _given(fun_jac, 2 + extra)), ("bc_jac", _given(bc_jac, 2 + extra)), ("tol", tol),
+        ("max_nodes", max_nodes), ("verbose", verbose), ("bc_tol", bc_tol),
+    )  # fmt: skip
+    outcome = boundary_values(closed(rhs, *read), closed(ends, *read_ends), x, y, p, settings)
+    mesh = vector_of(outcome, "x")
+    mesh = np.where(mesh == x[0], x[0], np.where(mesh == x[-1], x[-1], mesh))  # the ends may be differentiated
+    n, m = np.shape(y)[0], np.shape(mesh)[0]
+    # The solution and the parameters solve the equations of collocation: Kierzenka and Shampine, ACM Trans. Math.
+    # Softw. 27 (2001), section 2. The mesh is kept.
+
+    def equations(z: Any) -> Any:
+        states, more = np.reshape(z[: n * m], (n, m)), () if p is None else (z[n * m :],)
+        h = mesh[1:] - mesh[:-1]
+        f = np.asarray(fun(mesh, states, *more))
+        middle = 0.5 * (states[:, 1:] + states[:, :-1]) - 0.125 * h * (f[:, 1:] - f[:, :-1])
+        inside = np.asarray(fun(mesh[:-1] + 0.5 * h, middle, *more))
+        rest = states[:, 1:] - states[:, :-1] - h / 6 * (f[:, :-1] + f[:, 1:] + 4 * inside)
+        return np.concatenate([np.ravel(rest), np.asarray(bc(states[:, 0], states[:, -1], *more))])
+
+    residual, captured = lifted(equations, 1, 0)
+    z = implicit(residual, len(captured), None, unknowns_of(outcome), *captured)
+    states = np.reshape(z[: n * m], (n, m))
+    found = None if p is None else z[n * m :]
+    slopes = np.asarray(fun(mesh, states) if p is None else fun(mesh, states, found))
+    return Boundary(mesh, states, slopes, found, outcome)
+
+
+def _given(fun: Any, count: Any) -> Any:
+    if fun is None:
+        return None
+    other, captured = lifted(fun, count)
+    return closed(other, *captured)
