@@ -9,6 +9,7 @@ import copy
 import functools
 import inspect
 import itertools
+import sys
 import threading
 import types
 from collections.abc import Callable
@@ -134,7 +135,8 @@ class _Native(Operand):
             raise RuleLookupError(
                 f"a tensor that an open tape records would become {what} here, and its gradient would be lost",
                 None,
-                f"use {instead}. Where no gradient is wanted, take x.numpy() or x.item(), or convert after the block",
+                f"use {_through_function() or instead}. Where no gradient is wanted, take x.numpy() or x.item(), or "
+                "convert after the block",
             )
 
     def __format__(self, spec: str) -> str:
@@ -180,6 +182,22 @@ class _Native(Operand):
     def item(self) -> Any:
         """The value of a tensor with one element, as a Python number. It is off the tape."""
         return self._value.item()
+
+
+def _through_function() -> str:
+    """If SciPy makes an array of a tensor: the call that the compiler differentiates as one operation."""
+    frame: types.FrameType | None = sys._getframe()
+    scipy_frames = []
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").split(".")[0] == "scipy":
+            scipy_frames.append(frame)
+        frame = frame.f_back
+    for called in reversed(scipy_frames):  # the outermost may be a wrapper
+        module = ".".join(called.f_globals["__name__"].split(".")[:2])
+        name = called.f_code.co_name
+        if name[0] != "_" and callable(getattr(sys.modules.get(module), name, None)):
+            return f"ad.function({module}.{name})(...), which records the call as one operation"
+    return "ad.function(f)(...), where f makes this call, which records it as one operation" if scipy_frames else ""
 
 
 def _method(fn: Callable[..., Any], shape_first: bool = False) -> Callable[..., Any]:

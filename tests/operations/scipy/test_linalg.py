@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import linalg
+from scipy import linalg, stats
 
 import autodiff_compiler as ad
 from autodiff_compiler.errors import AutodiffError
@@ -399,10 +399,22 @@ def test_matrices_of_known_entries() -> None:
 
 
 def test_tape() -> None:
-    """SciPy makes an array of a tensor, which the tape does not let pass."""
+    """SciPy makes an array of a tensor, which the tape does not let pass. The error names a call that it does."""
     x = ad.Variable(S)
-    with ad.GradientTape(), pytest.raises(AutodiffError, match="an open tape"):
-        linalg.expm(x / 9)
+    with ad.GradientTape() as tape:
+        with pytest.raises(AutodiffError, match=r"use ad\.function\(scipy\.linalg\.expm\)\(\.\.\.\)"):
+            linalg.expm(x / 9)
+        y = np.sum(ad.function(linalg.expm)(x / 9) ** 2)
+    np.testing.assert_allclose(tape.gradient(y, x), ad.grad(lambda a: np.sum(linalg.expm(a / 9) ** 2))(S), rtol=1e-12)
+
+
+def test_tape_names_a_function_around_what_has_no_name() -> None:
+    x = ad.Variable(np.array([1.0, 2.0]))
+    with ad.GradientTape() as tape:
+        with pytest.raises(AutodiffError, match=r"use ad\.function\(f\)\(\.\.\.\), where f makes this call"):
+            stats.norm.logpdf(x)
+        y = ad.function(lambda x: np.sum(stats.norm.logpdf(x)))(x)
+    np.testing.assert_allclose(tape.gradient(y, x), [-1.0, -2.0])
 
 
 def test_second_derivatives() -> None:
