@@ -349,7 +349,7 @@ class Generators(Pulls):
             names = self.state.envs[frame.env]
             inner = names.get(key)
             if inner is None:
-                inner = names[key] = self.iter_of(self.ev_iter(loop.iter), loop.iter)
+                inner = names[key] = self.iterator(self.ev_iter(loop.iter), loop.iter)
 
             def got(item: Any) -> Any:
                 self.assign(loop.target, item, loop.target)

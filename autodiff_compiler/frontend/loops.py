@@ -365,8 +365,8 @@ def _for(ctx: Ctx, stmt: ast.For) -> Any:
     head = lambda item: ctx.assign(stmt.target, item, stmt.target)
     av = ctx.items_observed(ctx.underlying(ctx.use(av, "the iterable", stmt), stmt, "__iter__"), stmt.iter)
     if type(av) in (Instance, Obj) and (not is_collection(av) or av.cls is OneShot):
-        av = ctx.iter_of(av, stmt)
-        if type(av) is Instance:
+        av = ctx.iterator(av, stmt)
+        if type(av) in (Instance, Obj):
             partly = any(isinstance(n, (ast.Break, ast.Return)) for n in ast.walk(stmt))
             return ctx.loop_over_iterator(stmt, av, head, stmt.body, partly)
     return ctx.loop_over(stmt, av, head, stmt.body)

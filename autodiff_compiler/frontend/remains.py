@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 from ..ir.core import Value
@@ -58,6 +59,11 @@ Count = Any  # an int, inf, or None
 _ITERABLE = ("__iter__", "__getitem__")
 
 
+def _items_of(it: Any) -> Iterator[Any]:
+    for item in it:  # noqa: UP028  the value of `yield from` is not known
+        yield item
+
+
 class Remains(Collections):
     # --- making iterators -----------------------------------------------------------------------------------------
 
@@ -66,7 +72,13 @@ class Remains(Collections):
         return self.new_collection(OneShot, **dict(zip(ITERATOR_KEYS, (source, 0))))
 
     def iter_of(self, av: Any, node: Any) -> Any:
-        """``iter(av)``."""
+        """An iterator of what ``iter(av)`` goes through."""
+        made = self.iterator(av, node)
+        # What defines __next__ is asked for one item after the other, as a generator does that loops over it.
+        return made if is_iterator(made) else self.call(Obj(_items_of, None), [made], {}, node)
+
+    def iterator(self, av: Any, node: Any) -> Any:
+        """``iter(av)``: an iterator, or the object of a class that defines __next__."""
         av = self.use(av, "the iterable", node)
         if is_iterator(av):
             return av
@@ -77,11 +89,11 @@ class Remains(Collections):
             method = self.type_attribute(av, "__iter__")
             if method is not None:
                 made = self.call(method, [av], {}, node)
-                if type(made) is Instance and not is_collection(made):
+                if type(made) in (Instance, Obj) and not is_collection(made):
                     if self.type_attribute(made, "__next__") is not None:
                         return made  # it may be the object itself
-                return self.iter_of(made, node)
-            if type(av) is Instance and self.type_attribute(av, "__next__") is not None:
+                return self.iterator(made, node)
+            if self.type_attribute(av, "__next__") is not None:
                 return av
             if is_object(av) and all(class_lookup(self.cls_of(av), name) is None for name in _ITERABLE):
                 self.raises(TypeError, f"{self.cls_of(av).__name__!r} object is not iterable", node)

@@ -433,7 +433,7 @@ class Streams(Generators):
         return it, head, body
 
     def flattened_iterator(self, stmt: ast.For, av: Val) -> list[Any]:
-        it = self.iter_of(av, stmt.iter)
+        it = self.iterator(av, stmt.iter)
         items: list[Any] | None = None
         if self.unrolls(it, stmt.iter) and self.steps_known(it, stmt.iter):
             # As many as there are; each is computed when its trip begins.

@@ -39,7 +39,7 @@ from ..sets import is_set
 def _iter(ctx: Ctx, obj: Val, sentinel: Val = MISSING, /) -> Val:
     if sentinel is not MISSING:
         return ctx.one_shot(StreamOf("called", (obj, sentinel)))
-    return ctx.iter_of(obj, ctx.node)
+    return ctx.iterator(obj, ctx.node)
 
 
 @lowers(next)
