@@ -74,6 +74,28 @@ def test_flat_in_a_name_is_refused() -> None:
         ad.grad(f)(M)
 
 
+class Base:
+    weight = 3.0
+
+
+class Derived(Base):
+    weight = 4.0
+
+
+WEIGHTS = {Base: 5.0}
+
+
+def test_the_classes_that_a_class_is_derived_from() -> None:
+    def f(x, obj):
+        for cls in type(obj).__mro__:
+            if cls in WEIGHTS:
+                x = x * WEIGHTS[cls]
+        return x * sum(cls.weight for cls in type(obj).__mro__[:-1]) * type(obj).__bases__[0].weight
+
+    assert ad.grad(f)(2.0, Derived()) == f(1.0, Derived()) == 5.0 * 7.0 * 3.0
+    assert ad.grad(f)(2.0, Base.__new__(type("Other", (Derived,), {"weight": 1.0}))) == 5.0 * 8.0 * 4.0
+
+
 def test_what_is_a_scalar() -> None:
     def f(x, a):
         kinds = [x, a, [1.0], "text", None, np.float64(2.0), (1,), 3]
