@@ -429,6 +429,9 @@ def _class_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
     path = ctx.object_path(av)
     if name == "__class__":
         return Obj(type(cls), (*path, ("attr", "__class__")))
+    if name in ("__mro__", "__bases__"):
+        places = [(*path, ("attr", name), ("item", k)) for k in range(len(getattr(cls, name)))]
+        return Seq(tuple([Obj(base, place) for base, place in zip(getattr(cls, name), places)]))
     if ctx.disturbed or ctx.plan.disturbed:
         ctx.check_undisturbed(cls, node)
     raw = class_lookup(cls, name)

@@ -56,7 +56,8 @@ def observed(ctx: Core, value: Value, prim: Prim, node: Node) -> Val:
         return value
     of_object = any(v.type.kind == "object" for v in value.op.operands())
     if not prim.effects and has_rule(prim) and not of_object and _may_vary(ctx, value):
-        return value  # the derivative comes from its rule
+        if value.type.dims is not None or value.type.kind != "array":
+            return value  # the derivative comes from its rule
     key = (ctx.frame.file, _place(node), _calls(ctx.frame), prim.name)
     site = watch.sites.setdefault(key, len(watch.sites))
     watch.met[site] = f"{prim.name} in line {getattr(node, 'lineno', 0)}"

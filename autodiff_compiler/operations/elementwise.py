@@ -318,6 +318,8 @@ def _real_type(b: Builder, val: Any) -> Ty:
     t = type_of(val)
     if t.kind == "py" and t.dtype is not None:
         return PY_FLOAT if t.dtype.kind in "fc" else ANY
+    if t.kind == "array" and t.dtype is None:
+        return Ty("array", None, t.dims)
     if t.kind not in ("array", "generic") or not is_number(t.dtype):
         return ANY
     dtype = t.dtype

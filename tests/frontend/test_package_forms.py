@@ -40,7 +40,27 @@ def joined_with_a_number_of_two_kinds(m):
     return np.sum(np.r_[w, m[1]] ** 3)
 
 
-@pytest.mark.parametrize("f", [unpacked_flat, uncopied, uncopied_and_stored, joined_with_a_number_of_two_kinds])
+def places_of_one_argument(m):
+    rows = np.where(m[0] > 1.5)[0]
+    (columns,) = np.where(m[:, 1] > 1.5)
+    return np.sum(m[rows] ** 2) + np.sum(m[columns, 0] * m[np.where(m > 2.5)].sum())
+
+
+def squeezed_eigenvector(m):
+    values, vectors = np.linalg.eig(m[:3, :3])
+    place = np.where(abs(np.real(values)) > 1.0)[0]
+    v = np.real(vectors[:, place[-1]]).squeeze()
+    v /= v[0]
+    return np.sum(v) + np.sum(np.imag(values))
+
+
+FORMS = [
+    unpacked_flat, uncopied, uncopied_and_stored, joined_with_a_number_of_two_kinds, places_of_one_argument,
+    squeezed_eigenvector,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", FORMS)
 def test_gradient(f: Any) -> None:
     check(f, M)
 
@@ -52,6 +72,36 @@ def test_flat_in_a_name_is_refused() -> None:
 
     with pytest.raises(ad.UnsupportedError, match="value of its own"):
         ad.grad(f)(M)
+
+
+class Base:
+    weight = 3.0
+
+
+class Derived(Base):
+    weight = 4.0
+
+
+WEIGHTS = {Base: 5.0}
+
+
+def test_the_classes_that_a_class_is_derived_from() -> None:
+    def f(x, obj):
+        for cls in type(obj).__mro__:
+            if cls in WEIGHTS:
+                x = x * WEIGHTS[cls]
+        return x * sum(cls.weight for cls in type(obj).__mro__[:-1]) * type(obj).__bases__[0].weight
+
+    assert ad.grad(f)(2.0, Derived()) == f(1.0, Derived()) == 5.0 * 7.0 * 3.0
+    assert ad.grad(f)(2.0, Base.__new__(type("Other", (Derived,), {"weight": 1.0}))) == 5.0 * 8.0 * 4.0
+
+
+def test_what_is_a_scalar() -> None:
+    def f(x, a):
+        kinds = [x, a, [1.0], "text", None, np.float64(2.0), (1,), 3]
+        return x * sum((k + 1) * np.isscalar(kind) for k, kind in enumerate(kinds))
+
+    assert ad.grad(f)(2.0, M) == f(1.0, M)
 
 
 @pytest.mark.parametrize("value", [2.0, [1.0, 2.0], np.ones(2, np.float32)], ids=["a number", "a list", "float32"])

@@ -311,24 +311,27 @@ def is_mean_slope(driver: Driver, differences: Differences, slopes: list[Slope],
 
 
 def right_beside(driver: Driver, loss: Any, seconds: float) -> bool:
-    """The gradient is right where all floating arguments are changed by a ten-thousandth."""
+    """The gradient is right at a point nearby: all floating arguments are changed by a ten-thousandth."""
     import autodiff_compiler as ad
 
     rng = np.random.RandomState(5)
-    args = copy.deepcopy(driver.args)
-    for k in range(driver.active):
-        for path in list(places(args[k])):
-            leaf = np.asarray(at(args[k], path))
-            scale = np.where(leaf == 0, float(np.max(np.abs(leaf), initial=0.0)) or 1.0, leaf)
-            changed = leaf + 1e-4 * rng.uniform(0.5, 1.5, leaf.shape) * scale
-            args[k] = put(args[k], path, changed if leaf.ndim else type(at(args[k], path))(changed))
-    beside = Driver(driver.source, driver.names, args, driver.active)
-    try:
-        slopes = slopes_of(beside, Differences(loss, args), seconds)
-        gradients = ad.grad(loss, argnums=tuple(range(driver.active)))(*copy.deepcopy(args))
-    except Exception:
-        return False
-    return any(slope.value for slope in slopes) and not mistakes(slopes, gradients)
+    for _ in range(4):
+        args = copy.deepcopy(driver.args)
+        for k in range(driver.active):
+            for path in list(places(args[k])):
+                leaf = np.asarray(at(args[k], path))
+                scale = np.where(leaf == 0, float(np.max(np.abs(leaf), initial=0.0)) or 1.0, leaf)
+                changed = leaf + 1e-4 * rng.uniform(-1.0, 1.0, leaf.shape) * scale
+                args[k] = put(args[k], path, changed if leaf.ndim else type(at(args[k], path))(changed))
+        beside = Driver(driver.source, driver.names, args, driver.active)
+        try:
+            slopes = slopes_of(beside, Differences(loss, args), seconds)
+            gradients = ad.grad(loss, argnums=tuple(range(driver.active)))(*copy.deepcopy(args))
+        except Exception:
+            continue
+        if any(slope.value for slope in slopes) and not mistakes(slopes, gradients):
+            return True
+    return False
 
 
 def program_of(driver: Driver, call: Recorded) -> str:

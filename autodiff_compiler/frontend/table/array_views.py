@@ -262,6 +262,11 @@ def _isscalar(ctx: Ctx, element: Val) -> Any:
     return ctx.emit(ctx.node, opaque(np.isscalar, "np.isscalar"), x)
 
 
+@lowers(np.where, border=True)
+def _where(ctx: Ctx, condition: Val, /, *choices: Val) -> Val:
+    return _plain(ctx, np.where, condition, *choices) if choices else apply(ctx, np.nonzero, condition)
+
+
 @lowers(np.isfortran)
 def _isfortran(ctx: Ctx, a: Val) -> Val:
     return ctx.attribute(ctx.attribute(a, "flags", ctx.node), "fnc", ctx.node)
