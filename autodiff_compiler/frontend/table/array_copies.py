@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ir.core import type_of
+from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS
-from ...ir.types import same_dtype
-from ..avals import Ref, Seq, is_static_int
+from ...ir.types import ANY, same_dtype
+from ..avals import Ref, Seq, is_constant, is_static_int
 from ..handlers import Ctx, Val, apply, lowers
 from ..layout import Layout, axes_are_long, deciding, layout_of, turned
 
@@ -34,6 +34,8 @@ def _array(ctx: Ctx, source: Val, /, dtype: Val = None, **options: Val) -> Val:
         return _put_in_order(ctx, made, made is not source, order)
     if copy is None and set(options) == {"copy"}:
         return _asarray(ctx, source, dtype)
+    if copy is False and set(options) == {"copy"}:
+        return _uncopied(ctx, source, found, dtype)
     plain = set(options) <= {"copy"} and copy is True
     if plain and type(source) is Ref and ctx.read(source, node).type.kind == "array":
         return ctx.copy_of(source, node, "K") if found is None else ctx.cast_copy(source, found, node)
@@ -57,6 +59,19 @@ def _array(ctx: Ctx, source: Val, /, dtype: Val = None, **options: Val) -> Val:
     return value
 
 
+def _uncopied(ctx: Ctx, source: Val, found: Val, dtype: Val) -> Val:
+    """``np.array(source, copy=False)``: the array itself, or ValueError."""
+    t = ctx.read(source, ctx.node).type if type(source) is Ref else type_of(source) if type(source) is Value else ANY
+    is_array = t.kind == "array"
+    if is_array and (found is None or same_dtype(found, t.dtype)):
+        return source
+    if is_constant(source) or ctx.is_container(source) or t.is_scalar:
+        ctx.raises(ValueError, "Unable to avoid copy while creating an array as requested.", ctx.node)
+    if is_array and t.dtype is not None and isinstance(found, np.dtype):
+        ctx.raises(ValueError, "Unable to avoid copy while creating an array as requested.", ctx.node)
+    return ctx.call_prim(PRIMS[np.array], [source, *([dtype] if dtype is not None else [])], {"copy": False}, ctx.node)
+
+
 def _stacked(ctx: Ctx, source: Val) -> Val:
     """The array that NumPy makes of a list of run-time length, of arrays, lists or tuples of numbers; all else as it
     is."""
@@ -76,8 +91,10 @@ def _fromiter(ctx: Ctx, iter: Val, dtype: Val, count: Val = -1, *, like: Val = N
 
 
 @lowers(np.asarray, np.asanyarray, border=True)
-def _asarray(ctx: Ctx, a: Val, dtype: Val = None, order: Val = None, **options: Val) -> Val:
+def _asarray(ctx: Ctx, a: Val, dtype: Val = None, order: Val = None, *, copy: Val = None, **options: Val) -> Val:
     node = ctx.node
+    if copy is not None:
+        return _array(ctx, a, dtype, order="K" if order is None else order, copy=copy, **options)
     if order is not None:
         made = _asarray(ctx, a, dtype, **options)
         return made if order == "K" else _put_in_order(ctx, made, made is not a, order)
