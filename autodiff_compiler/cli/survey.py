@@ -92,7 +92,7 @@ def check_file(path: str, options: argparse.Namespace) -> int:
         try:
             target = target_in(module, path, name, options)
         except UserError as error:
-            print(f"{name}: skipped, {str(error).splitlines()[0]}\n")
+            print(f"{name}: skipped, {str(error).splitlines()[0].partition('. Put')[0]}\n")
             continue
         print(f"{name}:")
         count += 1

@@ -268,6 +268,23 @@ def f(x):
     ".",
 )
 refuse(
+    "a function that is defined inside and cached",
+    """
+import functools
+
+def f(x):
+    @functools.lru_cache(maxsize=None)
+     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    def factor(n):
+        return 1.0 if n < 2 else n * factor(n - 1)
+
+    return np.sum(x * factor(4))
+""",
+    errors.UnsupportedError,
+    r"lru_cache\(\) of a function that is defined inside",
+    "top level",
+)
+refuse(
     "a stack of context managers",
     """
 import contextlib

@@ -648,3 +648,38 @@ def test_polynomials(f):
     value, gradient = ad.value_and_grad(f)(x)
     np.testing.assert_allclose(value, f(x), rtol=1e-12)
     np.testing.assert_allclose(gradient, differences(f, x), rtol=1e-5, atol=1e-6)
+
+
+def made_uncopied(x):
+    try:
+        return np.array([x[0], x[1]], copy=False) * 5.0
+    except ValueError:
+        return x
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: np.array(x, copy=False), lambda x: np.array(x, dtype=float, copy=False), made_uncopied,
+        lambda x: np.array(x, ndmin=2, copy=False)[0], lambda x: np.asarray(x, copy=True),
+        lambda x: np.asarray(x, copy=False), lambda x: np.array(x, copy=None),
+        lambda x: np.asarray(x, float, copy=None),
+    ],
+)  # fmt: skip
+def test_whether_an_array_is_copied(make):
+    def f(x):
+        x = x * 1.0
+        a = make(x)
+        a[0] = 2.0 * x[1]
+        return np.sum(x * x * a)
+
+    value, gradient = ad.value_and_grad(f)(X)
+    np.testing.assert_allclose(value, f(X), rtol=1e-12)
+    np.testing.assert_allclose(gradient, differences(f, X), rtol=1e-5, atol=1e-6)
+
+
+def test_an_array_that_has_to_be_copied():
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        ad.grad(lambda x: np.sum(np.array(x, dtype=np.float32, copy=False)))(X)
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        ad.grad(lambda x: np.sum(np.array(x[0], copy=False)))(X)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import AliasError
-from ...ir.core import type_of
+from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS
-from ...ir.types import same_dtype
-from ..avals import Ref, Seq, is_static_int
+from ...ir.types import ANY, same_dtype
+from ..avals import Ref, Seq, is_constant, is_static_int
 from ..handlers import Ctx, Val, apply, lowers
 from ..layout import Layout, axes_are_long, deciding, layout_of, turned
 
@@ -36,7 +35,7 @@ def _array(ctx: Ctx, source: Val, /, dtype: Val = None, **options: Val) -> Val:
     if copy is None and set(options) == {"copy"}:
         return _asarray(ctx, source, dtype)
     if copy is False and set(options) == {"copy"}:
-        return _uncopied(ctx, source, dtype)
+        return _uncopied(ctx, source, found, dtype)
     plain = set(options) <= {"copy"} and copy is True
     if plain and type(source) is Ref and ctx.read(source, node).type.kind == "array":
         return ctx.copy_of(source, node, "K") if found is None else ctx.cast_copy(source, found, node)
@@ -60,16 +59,17 @@ def _array(ctx: Ctx, source: Val, /, dtype: Val = None, **options: Val) -> Val:
     return value
 
 
-def _uncopied(ctx: Ctx, source: Val, dtype: Val) -> Val:
-    """The array itself, with ``copy=False``. NumPy raises where it would have to copy."""
-    found = ctx.dtype_of(dtype, ctx.node)
-    t = ctx.read(source, ctx.node).type if type(source) is Ref else type_of(ctx.operand(source, ctx.node))
-    if type(source) is Ref and t.kind == "array" and (found is None or same_dtype(found, t.dtype)):
+def _uncopied(ctx: Ctx, source: Val, found: Val, dtype: Val) -> Val:
+    """``np.array(source, copy=False)``: the array itself, or ValueError."""
+    t = ctx.read(source, ctx.node).type if type(source) is Ref else type_of(source) if type(source) is Value else ANY
+    is_array = t.kind == "array"
+    if is_array and (found is None or same_dtype(found, t.dtype)):
         return source
-    if t.kind == "array" and (t.dtype is None or not (found is None or isinstance(found, np.dtype))):
-        ctx.fail("copy=False of an array whose dtype is not known", ctx.node, "use np.asarray", AliasError)
-    # An array of the number 0 is a copy, so NumPy says here what it says of all copies.
-    return ctx.folded(np.array, [0], {"copy": False}, ctx.node)
+    if is_constant(source) or ctx.is_container(source) or t.is_scalar:
+        ctx.raises(ValueError, "Unable to avoid copy while creating an array as requested.", ctx.node)
+    if is_array and t.dtype is not None and isinstance(found, np.dtype):
+        ctx.raises(ValueError, "Unable to avoid copy while creating an array as requested.", ctx.node)
+    return ctx.call_prim(PRIMS[np.array], [source, *([dtype] if dtype is not None else [])], {"copy": False}, ctx.node)
 
 
 def _stacked(ctx: Ctx, source: Val) -> Val:
@@ -91,10 +91,10 @@ def _fromiter(ctx: Ctx, iter: Val, dtype: Val, count: Val = -1, *, like: Val = N
 
 
 @lowers(np.asarray, np.asanyarray, border=True)
-def _asarray(ctx: Ctx, a: Val, dtype: Val = None, order: Val = None, **options: Val) -> Val:
+def _asarray(ctx: Ctx, a: Val, dtype: Val = None, order: Val = None, *, copy: Val = None, **options: Val) -> Val:
     node = ctx.node
-    if set(options) == {"copy"} and options["copy"] is False and order is None:
-        return _uncopied(ctx, a, dtype)
+    if copy is not None:
+        return _array(ctx, a, dtype, order="K" if order is None else order, copy=copy, **options)
     if order is not None:
         made = _asarray(ctx, a, dtype, **options)
         return made if order == "K" else _put_in_order(ctx, made, made is not a, order)

@@ -212,6 +212,7 @@ _REFUSED: dict[Any, dict[str, str]] = {
         "compile": "write the code itself", "__import__": "use an import statement", "id": "compare with `is`",
         "memoryview": "use the array itself", "object": "use None, or a string",
     },
+    functools: dict.fromkeys(("lru_cache", "cache"), "define the function outside, at the top level of a module"),
     np: dict.fromkeys(("shares_memory", "may_share_memory"), "ask outside of the function, of its arguments"),
     sys: {"exc_info": _HANDLED, "exception": _HANDLED, "_getframe": _FRAMES},
     inspect: {"currentframe": _FRAMES, "stack": _FRAMES},
@@ -238,4 +239,5 @@ def _open(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
 
 @lowers(*[getattr(module, name) for module, names in _REFUSED.items() for name in names if hasattr(module, name)])
 def _refused(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
-    ctx.fail(f"{ctx.callee.__name__}() is not supported", ctx.node, _REMEDIES[id(ctx.callee)])
+    what = " of a function that is defined inside" if ctx.callee.__module__ == "functools" else ""
+    ctx.fail(f"{ctx.callee.__name__}(){what} is not supported", ctx.node, _REMEDIES[id(ctx.callee)])
