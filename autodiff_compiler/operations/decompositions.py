@@ -44,7 +44,7 @@ def _eigh(g: Any, out: Any, a: Any, UPLO: Any = "L") -> Any:
     inner = None if g_w is None else part(g_w, _ROWS) * _identity(w, -1)
     if g_v is not None:
         lib.need_real("the eigenvectors of np.linalg.eigh", a)
-        turned = inverse_gaps(w, v) * (swap(v) @ g_v)
+        turned = inverse_gaps(w, v, _used(g_v, -2)) * (swap(v) @ g_v)
         inner = turned if inner is None else inner + turned
     full = conj(v) @ inner @ swap(v)
     both = full + conj(swap(full))
@@ -120,7 +120,7 @@ def _eig(g: Any, out: Any, a: Any) -> Any:
         row = _at_largest(v, v)
         phase = swap(row / part(call(np.diagonal, row, 0, -2, -1), _COLUMNS))
         rest = turned - _real_part(along) * swap(conj(swap(v)) @ v) - (along - _real_part(along)) * phase
-        turned = inverse_gaps(w, a) * rest
+        turned = inverse_gaps(w, a, _used(g_v, -2)) * rest
         inner = turned if inner is None else inner + turned
     return _turned_back(inner, v, a)
 
@@ -150,10 +150,23 @@ def _diagonal(matrix: Any, like: Any) -> Any:
     return matrix * _identity(like, -1)
 
 
-def inverse_gaps(values: Any, like: Any) -> Any:
-    """``1 / (values[j] - values[i])`` off the diagonal, zero on it."""
+def inverse_gaps(values: Any, like: Any, used: Any = True) -> Any:
+    """``1 / (values[j] - values[i])`` off the diagonal, zero on it and in the columns `j` that are not used.
+
+    A vector has a derivative if its value differs from all others. What is not used may have equal values.
+    """
     eye = _identity(like, -1)
-    return (1.0 - eye) / (part(values, _ROWS) - part(values, _COLUMNS) + eye)
+    gaps = part(values, _ROWS) - part(values, _COLUMNS) + eye
+    if used is True:
+        return (1.0 - eye) / gaps
+    used = part(used, _ROWS)
+    return lib.apply(np.where, used, 1.0 - eye, 0.0) / lib.apply(np.where, used, gaps, 1.0)
+
+
+def _used(g: Any, axis: int) -> Any:
+    """Which vectors the program uses. `g`: their cotangents; axis: that along which a vector lies."""
+    mask = lib.sure_zeros(g)
+    return True if isinstance(mask, bool) else lib.apply(np.any, mask, axis=axis)
 
 
 _COLUMNS = (Ellipsis, slice(None), None)
@@ -211,6 +224,7 @@ op("np.linalg.svd", "a: array, full_matrices, compute_uv, hermitian", type=_svd_
 def svd_pullback(g: Any, out: Any, a: Any, full_matrices: Any = True) -> Any:
     g_u, g_s, g_vh = g
     u, s, vh = out
+    used_u, used_v = _used(g_u, -2), _used(g_vh, -1)
     rows, columns = lib.length(a, ndim(a) - 2), lib.length(a, ndim(a) - 1)
     square = not isinstance(rows, Value) and not isinstance(columns, Value) and rows == columns
     if full_matrices is not False and not square:
@@ -223,22 +237,21 @@ def svd_pullback(g: Any, out: Any, a: Any, full_matrices: Any = True) -> Any:
     inner = None if g_s is None else part(g_s, _ROWS) * _identity(s, -1)
     if g_u is not None or g_vh is not None:
         lib.need_real("the singular vectors of np.linalg.svd", a)
-        gaps = inverse_gaps(s * s, s)
     if g_u is not None:
-        turned = gaps * (swap(u) @ g_u)
+        turned = inverse_gaps(s * s, s, used_u) * (swap(u) @ g_u)
         turned = (turned + swap(turned)) * part(s, _ROWS)
         inner = turned if inner is None else inner + turned
     if g_vh is not None:
-        turned = gaps * (vh @ swap(g_vh))
+        turned = inverse_gaps(s * s, s, used_v) * (vh @ swap(g_vh))
         turned = part(s, _COLUMNS) * (turned + swap(turned))
         inner = turned if inner is None else inner + turned
     bar = conj(u) @ inner @ conj(vh)
     # Outside of the spaces that the vectors span; a square matrix has no outside.
     if g_u is not None and not square:
-        bar = bar + _outside(g_u, u) * part(_inverse(s, rows, columns), _ROWS) @ vh
+        bar = bar + _outside(g_u, u) * part(_inverse(s, rows, columns, used_u), _ROWS) @ vh
     if g_vh is not None and not square:
         across = swap(_outside(swap(g_vh), swap(vh)))
-        bar = bar + (u * part(_inverse(s, columns, rows), _ROWS)) @ across
+        bar = bar + (u * part(_inverse(s, columns, rows, used_v), _ROWS)) @ across
     return bar
 
 
@@ -246,8 +259,9 @@ def _outside(g: Any, u: Any) -> Any:
     return g - u @ (swap(u) @ g)
 
 
-def _inverse(s: Any, longer: Any, shorter: Any) -> Any:
-    """``1 / s`` if the matrix is longer in this direction, else zero."""
+def _inverse(s: Any, longer: Any, shorter: Any, used: Any) -> Any:
+    """``1 / s`` if the matrix is longer in this direction, else zero. One of what is not used does not matter."""
+    s = s if used is True else lib.apply(np.where, used, s, 1.0)
     outside = longer > shorter
     if not lib.symbolic(outside):
         return 1.0 / s if outside else 0.0 * s

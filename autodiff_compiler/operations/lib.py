@@ -509,6 +509,12 @@ def guarded(g: Any, product: Any, args: Any, level: int = SUBSCRIPTS, safe: floa
     return apply(np.where, mask, value, 0.0)
 
 
+def sure_zeros(g: Any) -> Any:
+    """Booleans that are false where a cotangent is zero for sure. True or False: they are the same everywhere."""
+    cotangents = current().cotangents if type(g) is Value else None
+    return True if cotangents is None else cotangents.mask(g, (), SUBSCRIPTS)
+
+
 def _fits(mask: Any, value: Value) -> bool:
     """The mask broadcasts to the shape of the value, and not beyond."""
     have, want = type_of(mask).dims, value.type.dims

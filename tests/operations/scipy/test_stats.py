@@ -507,3 +507,10 @@ def test_a_tape_says_that_it_cannot_follow() -> None:
     x = ad.Variable(X)
     with ad.GradientTape(), pytest.raises(RuleLookupError, match="would become an array"):
         stats.norm.logpdf(x, 0.5, 2.0)
+
+
+def test_counts_in_a_list() -> None:
+    def f(rate):
+        return np.prod(stats.poisson.pmf([1, 2, 4], rate))
+
+    assert ad.grad(f)(1.3) == pytest.approx(differences(f, 1.3), rel=1e-6)

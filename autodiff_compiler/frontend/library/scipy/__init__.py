@@ -9,6 +9,7 @@ from ...definitions import LATE
 FAMILIES = Families(
     __name__,
     "fft",
+    "fftpack",
     "integrate",
     "interpolate",
     "linalg",

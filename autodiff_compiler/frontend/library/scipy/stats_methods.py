@@ -258,7 +258,8 @@ def _mass(self: Any, method: Any, k: Any, args: Any, kwds: Any) -> Any:
 
 def _integers(k: Any, loc: Any) -> Any:
     """The numbers less the location. A distribution of integers does not move with them, except in steps."""
-    k = _array(k if known(k) else constant(k))
+    k = _array(k)
+    k = k if known(k) else constant(k)
     return k if known(loc) and loc == 0 else k - constant(loc)
 
 
