@@ -189,8 +189,10 @@ def lqr(A, B, q, r):
     return K
 
 
-def dlqr_scipy(A, B, Q, R):
-    X = solve_discrete_are(A, B, Q, R)
+def dlqr_scipy(A, B, q, r):
+    """The weights are vectors, since SciPy takes symmetric matrices only."""
+    R = np.diag(r)
+    X = solve_discrete_are(A, B, np.diag(q), R)
     return inv(B.T @ X @ B + R) @ (B.T @ X @ A)
 
 
@@ -317,7 +319,7 @@ CASES = [
     (g_h_filter, ([1.0, 2.1, 2.9, 4.2], 0.0, 1.0, 0.6, 0.2)),
     (dlqr_iterated, (_A, _B, np.eye(2), np.array([[0.5]]))),
     (lqr, (np.array([[0.0, 1.0], [-1.0, -0.5]]), np.array([[0.0], [1.0]]), np.ones(2), np.array([0.5]))),
-    (dlqr_scipy, (_A, _B, np.eye(2), np.array([[0.5]]))),
+    (dlqr_scipy, (_A, _B, np.ones(2), np.array([0.5]))),
     (h2_norm, (np.array([[-1.0, 0.3], [0.2, -0.7]]), _B, np.array([[1.0, 0.5]]))),
     (c2d, (_A, _B, 0.1)),
     (bode_point, (np.array([1.0, 2.0]), np.array([1.0, 0.4, 3.0]), 1.3)),
