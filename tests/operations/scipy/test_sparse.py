@@ -377,3 +377,90 @@ def other_solvers(x):
 def test_rarer_names(f: Any) -> None:
     x = np.array([0.4, 1.3, 0.2, 0.9, 0.6])
     np.testing.assert_allclose(ad.grad(f)(x), differences(f, x), rtol=1e-6, atol=1e-7)
+
+
+# --- built by stores --------------------------------------------------------------------------------------------------
+
+BUILT = [sp.lil_matrix, sp.dok_matrix, sp.lil_array, sp.dok_array]
+
+
+@pytest.mark.parametrize("make", BUILT, ids=lambda make: make.__name__)
+def test_built_by_stores(make: Any) -> None:
+    def f(x):
+        n = len(x)
+        A = make((n, n))
+        for i in range(n):
+            A[i, i] = 2 * x[i] + 1
+            if i > 0:
+                A[i, i - 1] = -x[i]
+            if i < n - 1:
+                A[i, i + 1] = -1.0
+        A[0, 0] += x[1]
+        B = A.tocsr()
+        A[0, 0] = 100.0  # B keeps what it has
+        assert sp.issparse(A)
+        return np.sum(sla.spsolve(B, x) ** 2) + np.sum(sla.spsolve(A.tocsc(), x)) + np.sum(A @ x)
+
+    x = np.array([1.0, 2.0, 3.0, 0.5])
+    value, slope = ad.value_and_grad(f)(x)
+    np.testing.assert_allclose(value, f(x), rtol=1e-13)
+    np.testing.assert_allclose(slope, differences(f, x), rtol=1e-6, atol=1e-6)
+
+
+def test_stores_of_parts() -> None:
+    def f(x):
+        A = sp.lil_matrix(sp.eye(4))
+        A.setdiag(x)
+        A.setdiag(x[:2] ** 2, 1)
+        A.setdiag(3.0, -2)
+        A[3, :] = x
+        A[:, 1] = x[::-1]
+        A[[0, 1], [3, 3]] = x[:2]
+        A[2:4, 2:4] = np.outer(x[:2], x[1:3])
+        A[1, 1] *= A[0, 1]
+        B = sp.csr_matrix(A) + A
+        return np.sum((B @ x) ** 2) + np.sum(A.toarray() * A.dot(x)) + np.sum(A.copy().tocoo() @ x)
+
+    x = np.array([1.0, 2.0, 3.0, 0.5])
+    value, slope = ad.value_and_grad(f)(x)
+    np.testing.assert_allclose(value, f(x), rtol=1e-13)
+    np.testing.assert_allclose(slope, differences(f, x), rtol=1e-6, atol=1e-6)
+
+
+def test_what_a_matrix_that_is_built_refuses() -> None:
+    x = np.ones(3)
+
+    def number(x):
+        A = sp.lil_matrix((3, 3))
+        A.setdiag(x)
+        return A.nnz * x[0]
+
+    def sparse(x):
+        A = sp.lil_matrix((3, 3))
+        A[:, :] = sp.csr_matrix(np.diag(x))
+        return A[0, 0]
+
+    def beyond(x):
+        A = sp.lil_matrix((3, 3))
+        A.setdiag(x, 4)
+        return A[0, 0]
+
+    for f in (number, sparse):
+        with pytest.raises(UnsupportedError):
+            ad.grad(f)(x)
+    with pytest.raises(ValueError, match="k exceeds"):
+        ad.grad(beyond)(x)
+
+
+ROWS = sp.csr_matrix(np.diag([1.0, 2.0, 3.0]) + 1.0)
+
+
+def test_rows_and_columns_by_name() -> None:
+    def f(x):
+        A = sp.csr_matrix(np.diag(x) + 1.0)
+        own = np.sum(A.getrow(1).toarray() ** 2) + np.sum((A.getcol(2).T @ x) ** 2)
+        return own + np.sum(ROWS.getrow(1) @ x) + np.sum((ROWS * x[0]).getcol(-1).toarray())
+
+    x = np.array([1.0, 2.0, 0.5])
+    np.testing.assert_allclose(ad.value_and_grad(f)(x)[0], f(x), rtol=1e-14)
+    np.testing.assert_allclose(ad.grad(f)(x), differences(f, x), rtol=1e-6, atol=1e-6)

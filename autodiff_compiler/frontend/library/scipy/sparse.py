@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import sparse_linalg, sparse_making, sparse_matrices
+from . import sparse_building, sparse_linalg, sparse_making, sparse_matrices
 
-__all__ = ["sparse_linalg", "sparse_making", "sparse_matrices"]
+__all__ = ["sparse_building", "sparse_linalg", "sparse_making", "sparse_matrices"]

@@ -422,6 +422,16 @@ class Sparse:
 
     # --- changes --------------------------------------------------------------------------------------------------
 
+    def getrow(self, i: Any) -> Any:
+        if self.is_array:
+            raise AttributeError("a sparse array has no attribute 'getrow'")
+        return self[[i]]
+
+    def getcol(self, j: Any) -> Any:
+        if self.is_array:
+            raise AttributeError("a sparse array has no attribute 'getcol'")
+        return self[:, [j]]
+
     def setdiag(self, values: Any, k: Any = 0) -> None:
         refuse("a change of a sparse matrix", "add a matrix to it: A + scipy.sparse.diags(...)")
 
@@ -449,6 +459,86 @@ class Sparse:
 # --- helpers ----------------------------------------------------------------------------------------------------------
 
 
+class Building:
+    """A sparse matrix whose entries are being stored: a lil_matrix or a dok_matrix.
+
+    dense:  its entries, and zeros
+    stored: whether there is an entry
+    """
+
+    __array_priority__ = 10.1
+    ndim = 2
+
+    def __init__(self, dense: Any, stored: Any, format: Any, is_array: Any) -> None:
+        self.dense = dense
+        self.stored = stored
+        self.format = format
+        self.is_array = is_array
+
+    @property
+    def shape(self) -> Any:
+        return self.dense.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.dense.dtype
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if is_sparse(value):
+            refuse("a store of a sparse matrix into another", "store value.toarray()")
+        self.dense[key] = value
+        self.stored[key] = True
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, tuple) or len(key) != 2 or not is_integer(key[0]) or not is_integer(key[1]):
+            refuse("a part of a sparse matrix of this format", "convert it first, with .tocsr()")
+        return self.dense[key]
+
+    def setdiag(self, values: Any, k: Any = 0) -> None:
+        m, n = self.dense.shape
+        values = np.asarray(values)
+        length = min(m + min(k, 0), n - max(k, 0))
+        if length <= 0:
+            raise ValueError("k exceeds array dimensions")
+        if np.ndim(values) > 1:
+            refuse("setdiag with several axes", "pass np.ravel of the values")
+        if np.ndim(values) == 1:
+            length = min(length, len(values))
+            values = values[:length]
+        places = np.arange(length)
+        self[places - min(k, 0), places + max(k, 0)] = values
+
+    def tocoo(self, copy: Any = False) -> Any:
+        row, col = np.nonzero(self.stored)
+        return Sparse("coo", self.dense[row, col], row, col, self.dense.shape, "coo", self.is_array, False, True)
+
+    def tocsr(self, copy: Any = False) -> Any:
+        return self.tocoo().tocsr()
+
+    def tocsc(self, copy: Any = False) -> Any:
+        return self.tocoo().tocsc()
+
+    def asformat(self, format: Any, copy: Any = False) -> Any:
+        return self if format is None or format == self.format else self.tocoo().asformat(format)
+
+    def toarray(self, order: Any = None, out: Any = None) -> Any:
+        if out is not None:
+            refuse("toarray with out", "use what toarray() returns")
+        return self.dense.copy()
+
+    def copy(self) -> Any:
+        return Building(self.dense.copy(), self.stored.copy(), self.format, self.is_array)
+
+    def __matmul__(self, other: Any) -> Any:
+        return self.tocsr() @ other
+
+    def dot(self, other: Any) -> Any:
+        return self.tocsr().dot(other)
+
+    def __getattr__(self, name: Any) -> Any:
+        refuse("this of a sparse matrix that is being built", "convert it first, with .tocsr()")
+
+
 def is_scalar(x: Any) -> Any:
     """What SciPy takes for a number."""
     return isinstance(x, (int, float, complex, np.generic))
@@ -464,7 +554,7 @@ def is_integer(x: Any) -> Any:
 
 
 def is_sparse(x: Any) -> Any:
-    return isinstance(x, (Sparse, OUTSIDE))
+    return isinstance(x, (Sparse, Building, OUTSIDE))
 
 
 def is_everything(key: Any) -> Any:
@@ -491,6 +581,8 @@ def inside(x: Any) -> Any:
     """A matrix that was made elsewhere, by its entries and their places."""
     if isinstance(x, Sparse):
         return x
+    if isinstance(x, Building):
+        return x.tocoo()
     is_array = not isinstance(x, MATRICES)
     if len(x._shape) != 2:
         refuse("a sparse array that has not two axes", "use a dense array")
@@ -535,7 +627,7 @@ _METHODS = (
     "copy", "tocsr", "tocsc", "tocoo", "asformat", "astype", "toarray", "todense", "transpose", "conjugate", "conj",
     "dot", "power", "multiply", "sum", "mean", "trace", "diagonal", "__matmul__", "__rmatmul__",
     "__mul__", "__rmul__", "__truediv__", "__neg__", "__add__", "__radd__", "__sub__", "__rsub__", "__pow__",
-    "__getitem__", "__abs__", "sqrt", "sin", "tanh", "expm1", "log1p",
+    "__getitem__", "__abs__", "sqrt", "sin", "tanh", "expm1", "log1p", "getrow", "getcol",
 )  # fmt: skip
 
 
