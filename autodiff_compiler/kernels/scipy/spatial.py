@@ -29,7 +29,7 @@ def tree(points: Any) -> Any:
     """The tree of the points."""
     from scipy.spatial import cKDTree
 
-    return cKDTree(points)
+    return cKDTree(points, copy_data=True)  # stores into the array may follow
 
 
 def tree_points(tree: Any) -> Any:

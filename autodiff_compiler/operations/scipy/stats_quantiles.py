@@ -27,7 +27,11 @@ def _skewnorm_by_a(z: Any, a: Any) -> Any:
 
 
 def _vonmises_pdf(z: Any, kappa: Any) -> Any:
-    return np.exp(kappa * call(special.cosm1, z)) / (TWO_PI * call(special.i0e, kappa))
+    # i0e has a kink at zero, and the density has none.
+    none = np.equal(kappa, 0)
+    at, beside = np.where(none, kappa, 0.0), np.where(none, 1.0, kappa)
+    smooth = np.exp(at * np.cos(z)) / call(special.i0, at)
+    return np.where(none, smooth, np.exp(beside * call(special.cosm1, z)) / call(special.i0e, beside)) / TWO_PI
 
 
 elementwise(

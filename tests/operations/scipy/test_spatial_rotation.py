@@ -62,6 +62,7 @@ SMOOTH = {
     "left of outside": (lambda a: W * (Rotation.from_rotvec(a) * MANY[0] * ONE.inv()).as_matrix(), V[0]),
     "right of outside": (lambda a: W * (MANY * Rotation.from_rotvec(a)).as_matrix(), V[0]),
     "items": (lambda a: np.stack([r.as_quat() * np.arange(4) for r in Rotation.from_rotvec(a)]), V),
+    "items of outside": (lambda a: np.stack([r.apply(a) * k for k, r in enumerate(MANY)]), V[0]),
     "slices": (lambda a: V[:2] * Rotation.from_rotvec(a)[1:3].as_rotvec() * len(Rotation.from_rotvec(a)), V),
     "identity": (lambda a: V * (Rotation.identity(5) * Rotation.identity() * Rotation.from_rotvec(a)).as_rotvec(), V),
     "concatenate": (lambda a: W[:3] * Rotation.concatenate([Rotation.from_rotvec(a), MANY[:2]]).as_matrix(), V[0]),

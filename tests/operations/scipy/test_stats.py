@@ -203,6 +203,30 @@ def test_smooth_at_zero() -> None:
     assert ad.grad(f)(0.0, 3.0) == pytest.approx(1.0, rel=1e-14)
 
 
+def test_at_a_shape_of_zero() -> None:
+    """The formulas have a function with a kink there, and the densities have none."""
+
+    def f(b, z):
+        return stats.rice.logpdf(z, b)
+
+    def g(kappa, z):
+        return stats.vonmises.logpdf(z, kappa)
+
+    def h(kappa, z):
+        return np.log(stats.vonmises.pdf(z, kappa))
+
+    def slope(b, z):
+        return ad.grad(f)(b, z)
+
+    def density(kappa, z):
+        return ad.grad(lambda z: stats.vonmises.cdf(z, kappa))(z)
+
+    assert ad.grad(f)(0.0, 1.7) == pytest.approx(0.0, abs=1e-15)
+    assert ad.grad(slope)(0.0, 1.7) == pytest.approx(1.7**2 / 2 - 1, rel=1e-13)
+    assert ad.grad(g)(0.0, 0.7) == ad.grad(h)(0.0, 0.7) == pytest.approx(np.cos(0.7), rel=1e-14)
+    assert ad.grad(density)(0.0, 0.7) == pytest.approx(np.cos(0.7) / (2 * np.pi), rel=1e-13)
+
+
 @pytest.mark.parametrize("kappa", [0.4, 3.0, 40.0, 700.0])
 def test_accuracy_of_vonmises(kappa: float) -> None:
     """The derivative of the distribution function by kappa, against mpmath."""

@@ -383,7 +383,7 @@ def align_vectors(a: Any, b: Any, weights: Any = None, return_sensitivity: Any =
 
 _METHODS = (
     "as_quat", "as_matrix", "as_rotvec", "as_euler", "as_mrp", "magnitude", "apply", "inv", "mean", "reduce", "__mul__",
-    "__pow__", "__getitem__", "__len__",
+    "__pow__", "__getitem__", "__len__", "__iter__",
 )  # fmt: skip
 
 
@@ -395,7 +395,8 @@ def _of_outside(name: str) -> Any:
 
 
 for _name in _METHODS:
-    defines(vars(Outside)[_name])(_of_outside(_name))
+    if _name in vars(Outside):
+        defines(vars(Outside)[_name])(_of_outside(_name))
 
 
 # --- interpolation ----------------------------------------------------------------------------------------------------

@@ -422,12 +422,21 @@ distribution(
     var=lambda mu: mu**3,
 )
 
+
+def _rice_pdf(z: Any, b: Any) -> Any:
+    # i0e has a kink at zero, and the density has none.
+    product = z * b
+    none = product == 0
+    smooth = np.exp(-(z * z + b * b) / 2.0) * special.i0(where(none, product, 0.0))
+    return z * where(none, smooth, np.exp(-np.square(z - b) / 2.0) * special.i0e(where(none, 1.0, product)))
+
+
 distribution(
     stats.rice,
     shapes=("b",),
     valid=lambda b: b >= 0,
     low=0.0,
-    pdf=lambda z, b: z * np.exp(-np.square(z - b) / 2.0) * special.i0e(z * b),
+    pdf=_rice_pdf,
     cdf=lambda z, b: special.chndtr(np.square(z), 2, np.square(b)),
     ppf=lambda q, b: np.sqrt(special.chndtrix(q, 2, np.square(b))),
 )

@@ -207,15 +207,22 @@ distribution(
     var=_pareto_var,
 )
 
+
+def _log_i0e(kappa: Any) -> Any:
+    """For `kappa` that is not negative. i0e has a kink at zero, of which this is the right side."""
+    none = kappa == 0
+    return where(
+        none, np.log(special.i0(where(none, kappa, 0.0))) - kappa, np.log(special.i0e(where(none, 1.0, kappa)))
+    )
+
+
 distribution(
     stats.vonmises,
     shapes=("kappa",),
     valid=lambda kappa: kappa >= 0,
-    logpdf=lambda z, kappa: kappa * special.cosm1(z) - LOG_2PI - np.log(special.i0e(kappa)),
-    pdf=lambda z, kappa: np.exp(kappa * special.cosm1(z)) / (TWO_PI * special.i0e(kappa)),
+    logpdf=lambda z, kappa: kappa * special.cosm1(z) - LOG_2PI - _log_i0e(kappa),
+    pdf=lambda z, kappa: np.exp(kappa * special.cosm1(z) - _log_i0e(kappa)) / TWO_PI,
     cdf=lambda z, kappa: quantiles.vonmises_cdf(z, kappa),
     ppf=lambda q, kappa: quantiles.vonmises_ppf(q, kappa),
-    entropy=lambda kappa: (
-        -kappa * special.i1e(kappa) / special.i0e(kappa) + np.log(TWO_PI * special.i0e(kappa)) + kappa
-    ),
+    entropy=lambda kappa: -kappa * special.i1e(kappa) / special.i0e(kappa) + LOG_2PI + _log_i0e(kappa) + kappa,
 )
