@@ -106,7 +106,9 @@ class Construct(Recursions):
         new = new.__func__ if isinstance(new, staticmethod) else new
         if isinstance(new, types.FunctionType):
             path: Any = (ObjectStep(("object", cls)), ("member", "__new__"), ("attr", "__func__"))
+            pending, self.pending = self.pending, None  # what follows goes on after __init__
             made = self.call(self.outside(new, path, node), [fn, *args], kwargs, node)
+            self.pending = pending
             if not (type(made) is Instance and issubclass(made.cls, cls)):
                 return made
         elif base is not None:
@@ -115,6 +117,7 @@ class Construct(Recursions):
             return self.call_unknown(cls, args, kwargs, node)
         else:
             made = self.new_object(cls, {})
+        self.continue_with(made, node)
         init = class_lookup(made.cls, "__init__")
         if dataclasses.is_dataclass(made.cls) and is_generated(init):
             _construct_dataclass(self, made, args, kwargs, node)

@@ -97,6 +97,12 @@ class Splitting(TryStatements):
             self.plan.refuse(node)
         return resume
 
+    def continue_with(self, made: Val, node: Node) -> None:
+        """What follows the construction of an object goes on with the object, not with what ``__init__`` returns."""
+        if self.pending is not None and self.pending[0] is node:
+            resume = self.pending[1]
+            self.pending = (node, lambda _: resume(made))
+
     def resumed(self, stmt: ast.Return) -> Any:
         """A return from a function that takes along what follows its call."""
         frame = self.frame

@@ -1156,3 +1156,43 @@ def test_what_a_named_tuple_refuses_python_says() -> None:
             f(np.ones(3))
         with pytest.raises(type(expected.value)):
             ad.grad(f)(np.ones(3))
+
+
+class Chosen:
+    """What its constructor does depends on a condition, so what follows is compiled for each case."""
+
+    def __init__(self, a, n):
+        self.a = a
+        if n > 2:
+            self.f = lambda t: t**3
+            return
+        self.f = lambda t: t
+
+    def height(self, t):
+        return self.f(t) * self.a
+
+
+@dataclass
+class ChosenLater:
+    a: float
+    n: int
+
+    def __post_init__(self):
+        self.f = (lambda t: t**2) if self.n > 2 else (lambda t: t)
+
+    def height(self, t):
+        return self.f(t) * self.a
+
+
+@pytest.mark.parametrize("cls", [Chosen, ChosenLater])
+@pytest.mark.parametrize("n", [2, 3])
+def test_constructors_that_choose_functions(cls, n):
+    def at_once(a, n):
+        return cls(a, n).height(3.0)
+
+    def later(a, n):
+        obj = cls(a * 2.0, n)
+        return obj.height(3.0) * obj.a
+
+    np.testing.assert_allclose(ad.grad(at_once)(1.5, n), at_once(1.5, n) / 1.5)
+    np.testing.assert_allclose(ad.grad(later)(1.5, n), 2 * later(1.5, n) / 1.5)
