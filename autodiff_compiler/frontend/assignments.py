@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError
 from ..ir.core import Value, type_of
-from ..ir.opset import EQ, infer_step
+from ..ir.opset import EQ, infer_step, opaque
 from ..tree import class_lookup
 from .avals import (
     DictRef,
@@ -53,6 +53,10 @@ class Assignments(Splitting):
         items = self.iterated(av, node)
         if items is not None or n is None:
             return items if items is not None else self.static_items(av, node)
+        if type(av) is Value and av.type.kind == "object":
+            av = self.given(self.emit(node, opaque(tuple, "tuple"), av), [av])  # it may have no items by number
+            if type(av) is Seq:
+                return self.unpacked(av, n, node)
         length = self.iter_length(av, node)
         if is_static_int(length):
             n = length  # if it is not what is asked for, that is the caller's error

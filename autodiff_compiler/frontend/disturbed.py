@@ -25,6 +25,7 @@ BUILTIN_FUNCTIONS = (
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,
 )  # fmt: skip
 _HELD = (np.ndarray, np.generic, bool, int, float, complex, str, tuple, list, dict)
+REBOUND = -1  # among what was disturbed: what global names and variables are bound to, and what arrays hold
 LIMIT = 2000  # objects that are followed; what reaches more may reach anything
 # Of no object is it likely that foreign code changes its class or the functions that it holds.
 _LEFT_ALONE = (
@@ -51,7 +52,9 @@ def reachable(objects: list[Any]) -> dict[int, Any] | None:
 
 
 def runs_python(called: Any) -> bool:
-    """A callable of which nothing is known holds a Python function, which it may call."""
+    """A callable that is no Python function holds one, which it may call."""
+    if isinstance(called, (types.FunctionType, types.MethodType)):
+        return False
     todo, seen = [called], set[int]()
     while todo and len(seen) <= LIMIT:
         obj = todo.pop()
@@ -66,18 +69,19 @@ def runs_python(called: Any) -> bool:
 class Disturbances(Names):
     """What was disturbed up to here."""
 
-    disturbed: dict[int, tuple[str, Loc]]  # by identity; 0: anything
+    disturbed: dict[int, tuple[str, Loc]]  # by identity; 0: anything that a live object holds; `REBOUND`: all else, too
 
     def disturb(self, objects: list[Any], name: str, node: Node) -> None:
         """Foreign code called `name` runs, which was given these objects (itself the first)."""
         called, *given = objects
         given.append(getattr(called, "__self__", None) if isinstance(called, BUILTIN_FUNCTIONS) else called)
         given = [x for x in given[:-1] if not is_builtin_class(x)] + [x for x in given[-1:] if not isinstance(x, type)]
-        reached = None if any(map(runs_python, given[-1:])) else reachable(given)
-        self.note_disturbed(reached, name, self.loc_of(node))
+        anything = any(map(runs_python, given[-1:]))
+        self.note_disturbed(None if anything else reachable(given), name, self.loc_of(node), anything)
 
-    def note_disturbed(self, reached: dict[int, Any] | None, name: str, loc: Loc) -> None:
+    def note_disturbed(self, reached: dict[int, Any] | None, name: str, loc: Loc, anything: bool = False) -> None:
         keys = [0] if reached is None else list(reached)
+        keys += [REBOUND] if anything else []
         if not keys:
             return
         self.inputs.keep += [] if reached is None else reached.values()
@@ -94,21 +98,14 @@ class Disturbances(Names):
                     self.state.heap[held.cell] = poison
 
     def outside(self, obj: Any, path: Any, node: Node) -> Any:
-        if self.disturbed or self.plan.disturbed:
-            # A number has no identity, so only what may change anything is known to change it.
-            if isinstance(obj, np.ndarray) or 0 in self.disturbed or 0 in self.plan.disturbed:
-                if isinstance(obj, _HELD):
-                    self.check_undisturbed(obj, node, repr(path_name(path)))
+        if (REBOUND in self.disturbed or REBOUND in self.plan.disturbed) and isinstance(obj, _HELD):
+            self.check_undisturbed(obj, node, repr(path_name(path)))
         return super().outside(obj, path, node)
 
     def arrays_disturbed(self) -> set[int]:
         """The numbers of the inputs from outside that are arrays which may have been changed in this call."""
-        known = {**self.disturbed, **self.plan.disturbed}
-        return {
-            number
-            for number, item in enumerate(self.inputs.inputs if known else ())
-            if item.hidden and item.key[0] == "array" and (0 in known or id(self.inputs.met.get(item.path)) in known)
-        }
+        items = enumerate(self.inputs.inputs if REBOUND in self.disturbed else ())
+        return {number for number, item in items if item.hidden and item.key[0] == "array"}
 
     def check_undisturbed(self, obj: Any, node: Node, known_as: str = "") -> None:
         """What a live object holds is read."""

@@ -188,6 +188,22 @@ def test_tuples_and_objects_are_taken_apart(source: Source) -> None:
         assert np.allclose(g(source.take, V), b * (a if a.ndim == 1 else a.sum(0)) + column)
 
 
+def test_what_has_no_items_by_number_is_unpacked(source: Source) -> None:
+    take = source.take
+
+    def f(v):
+        a, b = take().values()
+        (c, d), e = take()
+        return np.sum(a * v) * b + np.sum(c * d * v) + e * v[0]
+
+    for _ in range(2):
+        source.gives({"a": V, "b": 2.0}, (iter([3.0, V]), 4.0))
+        np.testing.assert_allclose(ad.grad(f)(np.ones(3)), 5.0 * V + [4.0, 0.0, 0.0])
+    source.gives({"a": V}, None)
+    with pytest.raises(ValueError, match="unpack"):
+        ad.grad(f)(np.ones(3))
+
+
 def test_a_value_that_depends_on_an_argument_has_no_derivative(source: Source) -> None:
     source.gives(M)
     with pytest.raises(ad.AutodiffError):
