@@ -39,7 +39,7 @@ class Verdict:
     A function that oscillates within the steps of the differences, as Weierstrass's does, is useless.
 
     An edge is a point at which a comparison of equal numbers, a tie or a root of zero decides, and the gradient is
-    that of one branch, or nan. Beside it, the gradient is right.
+    that of one branch, or nan. Beside it, the gradient is right, unless all points are like this one.
     """
 
     name: str
@@ -259,6 +259,8 @@ def judge(call: Recorded, seconds: float, filename: str) -> Iterator[Verdict]:
         yield Verdict(name, "right", program=program, seconds=taken)
     elif is_mean_slope(driver, differences, slopes, gradients):
         yield Verdict(name, "useless", "it oscillates within the steps of the differences")
+    elif all("nan, by differences" in text for text in mistakes(slopes, gradients)):
+        yield Verdict(name, "edge", "nan, where infinite slopes cancel", "\n".join(bad[:8]), program, taken)
     elif right_beside(driver, loss, seconds):
         yield Verdict(name, "edge", "right beside this point", "\n".join(bad[:8]), program, taken)
     else:
