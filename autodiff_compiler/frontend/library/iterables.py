@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections.abc
+from collections.abc import Iterator
 from typing import Any
 
 from ..definitions import defines
@@ -54,3 +56,22 @@ def first_or(iterator: Any, default: Any) -> Any:
     for item in iterator:
         return item
     return default
+
+
+@defines(collections.abc.Sequence.__iter__)
+def sequence_iter(self: Any) -> Iterator[Any]:
+    """The items up to the one that is not there. Python finds that one by asking for it, and so does this."""
+    count = len(self)
+    for k in range(count):
+        yield self[k]
+    try:
+        self[count]
+    except IndexError:
+        return
+    raise NotImplementedError("a sequence has an item behind its last one; write its __iter__")
+
+
+@defines(collections.abc.Sequence.__reversed__)
+def sequence_reversed(self: Any) -> Iterator[Any]:
+    for k in range(len(self)):
+        yield self[len(self) - 1 - k]
