@@ -96,7 +96,7 @@ class Construct(Recursions):
         if base is not None:
             if caller is not type.__call__ or is_generated(class_lookup(cls, "__init__")):
                 self.fail(f"how {cls.__name__} is made, which is a container too", node, "write its __init__")
-        elif any(is_library_class(c) or c.__module__ == "collections" for c in cls.__mro__[:-1]):
+        elif any(is_library_class(c) for c in cls.__mro__[:-1]):
             return self.call_unknown(cls, args, kwargs, node)
         elif cls is types.SimpleNamespace:
             return self.new_object(cls, kwargs)

@@ -46,6 +46,8 @@ class _Native:
 
 
 NATIVE = _Native()  # a method that is not written in Python
+# What `functools.total_ordering` makes is the user's, and containers written in Python are as a user writes them.
+_LOOKED_INTO = frozenset({"__main__", "functools", "dataclasses", "collections", "_collections_abc"})
 _CACHED = functools.lru_cache(len)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 
@@ -457,6 +459,6 @@ def is_generated(method: Any) -> bool:
 
 
 def is_foreign(fn: types.FunctionType) -> bool:
-    """A method of a class of the standard library; what `functools.total_ordering` makes is the user's."""
+    """A method of a class of the standard library that is not looked into."""
     module = root_module(fn)
-    return module in sys.stdlib_module_names and module not in ("__main__", "functools", "dataclasses")
+    return module in sys.stdlib_module_names and module not in _LOOKED_INTO

@@ -134,6 +134,8 @@ def _read(fn: types.FunctionType, loc: Loc | None) -> Source:
         )
 
     file = code.co_filename
+    if file.startswith("<frozen "):  # a module that is kept in the interpreter, and has a file as well
+        return _read_from(linecache.getlines(fn.__globals__.get("__file__") or file), code, name, loc, missing)
     lines = linecache.getlines(file, fn.__globals__)
     try:
         return _read_from(lines, code, name, loc, missing)

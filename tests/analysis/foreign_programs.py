@@ -265,15 +265,15 @@ variant_20: class L(list): pass | o = L();; o.append(x);; s = 0.0;; for v in o: 
 variant_21: class A(list): pass;; G = A() | G.clear();; G.append(x);; y = G.pop() | y * x
 variant_22: class A(dict): pass;; G = A() | G["k"] = x | G["k"] * x
 variant_89: import copy;; class L(list): pass | o = copy.copy(L([x])) | o[0] * x
-"""
-
-REFUSED = r"""
-cfg_init: class Cfg(dict):;;     def __init__(self, *a, **k):;;         super().__init__(*a, **k);;         self.__dict__ = self | o = Cfg(a=x) | o.a * x
 userlist: from collections import UserList | o = UserList();; o.append(x) | o[0] * x
 userlist_sub: from collections import UserList;; class L(UserList): pass | o = L([x]);; o.append(x * x) | o[0] * o[1]
 userdict: from collections import UserDict | o = UserDict();; o["a"] = x | o["a"] * x
 userdict_sub: from collections import UserDict;; class D(UserDict):;;     def __setitem__(self, k, v): super().__setitem__(k, v * 2.0) | o = D();; o["a"] = x | o["a"] * x
 userdict_kw: from collections import UserDict;; class D(UserDict): pass | o = D(a=x) | o["a"] * x
+"""
+
+REFUSED = r"""
+cfg_init: class Cfg(dict):;;     def __init__(self, *a, **k):;;         super().__init__(*a, **k);;         self.__dict__ = self | o = Cfg(a=x) | o.a * x
 set_sub_val: class S(set): pass | o = S();; o.add(x) | sum(o) * x
 set_val:  | o = set();; o.add(x) | sum(o) * x
 float_sub: class P(float): pass | o = P(x) | o * x

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections.abc
+from collections.abc import Iterator
 from typing import Any
 
 from ...live import Cursor, advance, item_at
@@ -63,3 +65,22 @@ def one_by_one(iterable: Any) -> Any:
     cursor = Cursor(iterable)
     while advance(cursor):
         yield item_at(cursor)
+
+
+@defines(collections.abc.Sequence.__iter__)
+def sequence_iter(self: Any) -> Iterator[Any]:
+    """The items up to the one that is not there. Python finds that one by asking for it, and so does this."""
+    count = len(self)
+    for k in range(count):
+        yield self[k]
+    try:
+        self[count]
+    except IndexError:
+        return
+    raise NotImplementedError("a sequence has an item behind its last one; write its __iter__")
+
+
+@defines(collections.abc.Sequence.__reversed__)
+def sequence_reversed(self: Any) -> Iterator[Any]:
+    for k in range(len(self)):
+        yield self[len(self) - 1 - k]
