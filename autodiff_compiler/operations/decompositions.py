@@ -13,6 +13,7 @@ import numpy as np
 from .. import runtime
 from ..ir.core import Builder, Value, type_of
 from ..ir.ops_common import Dtype, as_array, must_equal
+from ..ir.opset import apply
 from ..ir.types import ANY, DimLike, Ty, array
 from . import lib
 from .lib import call, conj, ndim, part, swap
@@ -160,13 +161,13 @@ def inverse_gaps(values: Any, like: Any, used: Any = True) -> Any:
     if used is True:
         return (1.0 - eye) / gaps
     used = part(used, _ROWS)
-    return call(np.where, used, 1.0 - eye, 0.0) / call(np.where, used, gaps, 1.0)
+    return apply(np.where, used, 1.0 - eye, 0.0) / apply(np.where, used, gaps, 1.0)
 
 
 def _used(g: Any, axis: int) -> Any:
     """Which vectors the program uses. `g`: their cotangents; axis: that along which a vector lies."""
     mask = lib.sure_zeros(g)
-    return True if isinstance(mask, bool) else call(np.any, mask, axis=axis)
+    return True if isinstance(mask, bool) else apply(np.any, mask, axis=axis)
 
 
 _COLUMNS = (Ellipsis, slice(None), None)
@@ -261,7 +262,7 @@ def _outside(g: Any, u: Any) -> Any:
 
 def _inverse(s: Any, longer: Any, shorter: Any, used: Any) -> Any:
     """``1 / s`` if the matrix is longer in this direction, else zero. One of what is not used does not matter."""
-    s = s if used is True else call(np.where, used, s, 1.0)
+    s = s if used is True else apply(np.where, used, s, 1.0)
     outside = longer > shorter
     if not lib.symbolic(outside):
         return 1.0 / s if outside else 0.0 * s

@@ -650,3 +650,14 @@ def test_as_many_names_as_items():
 def test_a_number_of_items_that_only_the_run_tells():
     with pytest.raises(errors.AutodiffError, match="the number of items of an array has to be known"):
         ad.grad(lambda x: volume(*x[x > 0.0]))(V)
+
+
+def test_numbers_of_an_array_of_unknown_dtype():
+    def stretched(x):
+        width = np.max(x) - np.min(x)
+        return (x - np.min(x)) / (1 if width == 0 else width)  # an int of Python's, or a float64 of NumPy's
+
+    for numbers in (lambda x: stretched(x).tolist()[1], lambda x: stretched(x)[1].item()):
+        with pytest.raises(errors.AutodiffError, match=r"unknown dtype(.|\n)*with \.astype"):
+            ad.grad(numbers)(V)
+    check(lambda x: stretched(x).astype(float).tolist()[1], V)

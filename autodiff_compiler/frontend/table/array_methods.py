@@ -124,7 +124,10 @@ def _item(ctx: Ctx, a: Val, /, *args: Val) -> Val:
         return _item(ctx, ctx.subscript(reshaped(ctx, a, Seq((-1,))), args[0], ctx.node))
     if args and type(a) is Ref and len(args) == t.ndim:
         return _item(ctx, ctx.subscript(a, Seq(args), ctx.node))
-    ctx.fail(".item() of an array of unknown dtype", ctx.node, "index it")
+    if args:
+        ctx.fail(".item() of an array by these numbers", ctx.node, "index it")
+    what = ".item() or .tolist() of an array of unknown dtype"
+    ctx.fail(what, ctx.node, "convert it first, with .astype(float)")
 
 
 @lowers(np.ndarray.tolist)
