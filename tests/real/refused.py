@@ -33,7 +33,6 @@ REFUSED: dict[str, tuple[str, ...]] = {
         "the number of items of an array has to be known when the program is compiled",
     ),
     "structures.nodal_analysis": ("a dictionary key has to be known when the program is compiled",),
-    "structures.plate_lil": ("assignment to an item of a value of type object",),
     "thermo.bubble_temperature": ("an item of a list that has items of different kinds",),
     "thermo.pr_roots": ("no derivative rule for np.roots",),
 }
