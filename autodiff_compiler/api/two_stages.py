@@ -194,7 +194,10 @@ def stages_of(lowered: Lowered) -> tuple[Lowered, Lowered]:
 
 
 class Stages:
-    """Runs the prologue, then the body. `paths` are those of the inputs; `writes`: the body writes to the outside."""
+    """Runs the prologue, then the body. `paths` are those of the inputs; `writes`: the body writes to the outside.
+
+    Behind the inputs and the log, a call gives what the gradient hands through from the arguments, for the body alone.
+    """
 
     def __init__(
         self, prologue: Callable[..., Any], body: Callable[..., Any], facts: dict[int, Fact], paths: list[Path],
@@ -212,18 +215,19 @@ class Stages:
         self.__autodiff_source__ = f"{prologue.__autodiff_source__}\n\n{body.__autodiff_source__}"  # type: ignore[attr-defined]
 
     def __call__(self, *given: Any) -> Any:
-        *leaves, before = given
+        count = len(self.paths)
+        leaves, before, kept = given[:count], given[count], given[count + 1 :]
         log = Log(self.facts, self.loc, before)
         values = begun(log, self.paths, leaves, self.foreign)
         try:
             self.prologue(*values, log)
         except Exception:
             if self.writes and log.failed is None:
-                self.body(*values, log)  # which writes, and then raises the same
+                self.body(*values, log, *kept)  # which writes, and then raises the same
             raise
         log.check()
         check_unchanged([*zip(leaves, values), *log.live], self.loc)
-        return self.body(*values, log)
+        return self.body(*values, log, *kept)
 
 
 def is_foreign(lowered: Lowered) -> bool:

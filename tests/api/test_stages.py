@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import random
 import subprocess
@@ -52,6 +53,24 @@ def test_a_call_fits_whatever_the_unknown_function_gives(source: Source) -> None
         source.gives(a)
         assert np.allclose(g(source.take, V), a if a.ndim == 1 else a.sum(0))
         assert source.calls == [(1,)]
+
+
+@dataclasses.dataclass
+class Held:
+    unread: Any
+    y: Any
+    name: str = "held"
+
+
+def test_the_gradient_by_an_object_has_parts_that_the_function_does_not_read() -> None:
+    def f(held: Held, s: float) -> Any:
+        rows = np.broadcast_arrays(held.y, np.zeros((2, 1)))[0].copy()
+        return np.sum(rows.sum(axis=-1) * rows[..., 0])
+
+    held, by_s = ad.grad(f, (0, 1))(Held(V, np.ones(3)), 2.0)
+    np.testing.assert_array_equal(held.y, [8.0, 2.0, 2.0])
+    np.testing.assert_array_equal(held.unread, np.zeros(3))
+    assert held.name == "held" and by_s == 0.0
 
 
 def test_effects_happen_once_and_in_order(source: Source, capsys: pytest.CaptureFixture[str]) -> None:
