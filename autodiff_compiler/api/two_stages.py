@@ -9,7 +9,7 @@ what has been done. Writes to what lives outside are done by the body: nothing t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -242,7 +242,7 @@ def writes_outside(lowered: Lowered) -> bool:
     return any(op.prim in WRITES for op in lowered.function.body.walk())
 
 
-def begun(log: Log, paths: list[Path], leaves: list[Any], foreign: bool) -> list[Any]:
+def begun(log: Log, paths: list[Path], leaves: Sequence[Any], foreign: bool) -> list[Any]:
     """The inputs as they were when the call began; `foreign`: what the function calls may change arrays."""
     known = log.leaves
     for path, leaf in zip(paths, leaves):

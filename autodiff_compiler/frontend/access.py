@@ -138,7 +138,7 @@ class Access(Memory):
             self.fail(f"the attribute {name!r} of {describe(av)}", node, "keep it in a variable")
         raw = class_lookup(cls or np.ndarray, name)
         if raw is None:
-            self.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
+            self.lacks(cls or np.ndarray, AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
         if callable(raw) or isinstance(raw, (classmethod, staticmethod)) or hasattr(raw, "__func__"):
             return Bound(name, av)
         if is_constant(av) and is_constant(getattr(av, name)):
@@ -347,7 +347,8 @@ class Access(Memory):
             found = self.object_length(av, node)
             if found is not MISSING:
                 return found
-            self.raises(TypeError, f"object of type {self.cls_of(av).__name__!r} has no len()", node)
+            cls = self.cls_of(av)
+            self.lacks(cls, TypeError, f"object of type {cls.__name__!r} has no len()", node)
         if kind is Value and av.type.kind in ("any", "shape", "object"):
             return self.emit(node, LEN, av)
         found = self.class_of(av, node)

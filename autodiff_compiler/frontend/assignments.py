@@ -49,14 +49,13 @@ class Assignments(Splitting):
             self.fail("this assignment target is not supported", target, "assign to names, items and attributes")
 
     def unpacked(self, av: Val, n: int | None, node: Node) -> list[Val]:
+        if n is not None and type(av) is Value and av.type.kind == "object":
+            # It may have no items by number, and they may be of different kinds.
+            av = self.given(self.emit(node, opaque(tuple, "tuple"), av), [av])
         av = self.iterable(av, node)
         items = self.iterated(av, node)
         if items is not None or n is None:
             return items if items is not None else self.static_items(av, node)
-        if type(av) is Value and av.type.kind == "object":
-            av = self.given(self.emit(node, opaque(tuple, "tuple"), av), [av])  # it may have no items by number
-            if type(av) is Seq:
-                return self.unpacked(av, n, node)
         length = self.iter_length(av, node)
         if is_static_int(length):
             n = length  # if it is not what is asked for, that is the caller's error
@@ -104,7 +103,7 @@ class Assignments(Splitting):
                 return
             cls = self.class_of(base, node)
             if cls is not None and class_lookup(cls, "__setitem__") is None:
-                self.raises(TypeError, f"{cls.__name__!r} object does not support item assignment", node)
+                self.lacks(cls, TypeError, f"{cls.__name__!r} object does not support item assignment", node)
             self.fail(f"assignment to an item of {describe(base)}", node, "make it a list, dictionary or array first")
 
     def augmented(self, fn: Any, current: Val, value: Val, node: Node) -> tuple[bool, Any]:

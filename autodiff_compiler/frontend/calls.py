@@ -98,7 +98,7 @@ class Calls(Comprehensions):
         cls = self.class_of(fn, node)
         if isinstance(cls, type):
             text = f"{cls.__name__!r} object is not callable"
-            self.raises(TypeError, text, node, what, "call a function or a method")
+            self.lacks(cls, TypeError, text, node, what, "call a function or a method")
         self.fail(what, node, "call a function or a method", ArgumentError)
 
     # --- primitives -----------------------------------------------------------------------------------------------

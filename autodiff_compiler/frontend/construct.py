@@ -267,7 +267,7 @@ class Construct(Recursions):
 
     def set_own(self, av: Instance, name: str, value: Val, node: Node) -> None:
         if not av.cls.__dictoffset__ and name not in slot_names(av.cls):
-            self.raises(AttributeError, f"{av.cls.__name__!r} object has no attribute {name!r}", node)
+            self.lacks(av.cls, AttributeError, f"{av.cls.__name__!r} object has no attribute {name!r}", node)
         held = self.own_dict(av, node)
         if held is not None:
             self.store_item(held, name, value, node)

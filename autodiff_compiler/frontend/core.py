@@ -193,6 +193,13 @@ class Core(Parts):
         self.emit(node, RAISE, made)
         raise Unreachable
 
+    def lacks(self, cls: type, error: type[Exception], arg: str, node: Node, *more: str) -> NoReturn:
+        """What Python raises of an object without what is asked of it. It is refused if SciPy's has more than ours."""
+        if cls.__module__.startswith("autodiff_compiler.frontend.library."):
+            message = f"{arg} here: the compiler knows only a part of what SciPy's has"
+            self.fail(message, node, "see docs/scipy.md for what it has, or compute it outside of the function")
+        self.raises(error, arg, node, *more)
+
     def folded(self, fn: Callable[..., Any], args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         """A call on constants, made now. The hash of a string is another in each process, so it is asked for then."""
         if getattr(fn, "__name__", "") == "__hash__":

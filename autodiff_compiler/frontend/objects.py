@@ -91,6 +91,8 @@ class Objects(Derived):
         kinds = {type: "type object", types.ModuleType: "module"}
         kind = next((kinds[c] for c in kinds if type(av) is Obj and isinstance(av.obj, c)), None)
         what = f"{self.cls_of(av).__name__!r} object" if kind is None else f"{kind} {av.obj.__name__!r}"
+        if kind is None:
+            self.lacks(self.cls_of(av), AttributeError, f"{what} has no attribute {name!r}", node)
         self.raises(AttributeError, f"{what} has no attribute {name!r}", node)
 
     def find_attribute(self, av: Val, name: str, node: Node) -> Val:

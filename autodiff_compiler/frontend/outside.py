@@ -246,7 +246,8 @@ class Outside(Splices):
                     if around & held:
                         _changed_after(self, ref.cell, node)
         _check_item(self, ref.cell, node)
-        value = self.operand(value, node)  # as it is before the store
+        if type(value) not in (list, tuple):  # which are operands
+            value = self.operand(value, node)  # as it is before the store
         super().store(ref, step, value, node, prim)
         if copy is not None:
             path = ref.path if step is None else (*ref.path, step)

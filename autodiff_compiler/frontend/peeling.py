@@ -73,7 +73,7 @@ def _apart(ctx: Peeling, stmt: Any, trips: list[tuple[ast.expr, Any]], others: C
     rest = others if not later else lambda: ctx.lower_block([_apart(ctx, stmt, later, others)], False)
 
     def trip() -> Any:
-        if any(isinstance(n, ast.Continue) for n in inside(stmt.body, (ast.For, ast.While))):
+        if _leaves_a_trip(stmt):
             heads = [head]
             return ctx.unroll(stmt, lambda: heads.pop() if heads else None, stmt.body, rest)
         with ctx.copy("unroll", stmt, "the loop"):
@@ -85,6 +85,15 @@ def _apart(ctx: Peeling, stmt: Any, trips: list[tuple[ast.expr, Any]], others: C
     made._original = (_place_of_first(ctx, original(stmt), len(later)),)  # type: ignore[attr-defined]
     made._apart = loop_facts(stmt, ctx.frame.node).needed  # type: ignore[attr-defined]
     return made
+
+
+def _leaves_a_trip(stmt: Any) -> bool:
+    """Whether a ``continue`` ends a trip, or the ``else`` has a ``break`` or ``continue`` of the loop around: its exits
+    are not those of the body."""
+    loops = (ast.For, ast.While)
+    return any(isinstance(n, ast.Continue) for n in inside(stmt.body, loops)) or any(
+        isinstance(n, (ast.Break, ast.Continue)) for n in inside(stmt.orelse, loops)
+    )
 
 
 def _place_of_first(ctx: Peeling, stmt: Any, left: int) -> ast.If:

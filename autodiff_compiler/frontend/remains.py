@@ -96,7 +96,8 @@ class Remains(Collections):
             if self.type_attribute(av, "__next__") is not None:
                 return av
             if is_object(av) and all(class_lookup(self.cls_of(av), name) is None for name in _ITERABLE):
-                self.raises(TypeError, f"{self.cls_of(av).__name__!r} object is not iterable", node)
+                cls = self.cls_of(av)
+                self.lacks(cls, TypeError, f"{cls.__name__!r} object is not iterable", node)
         if type(av) is DictRef or type(av) is ViewOf or is_collection(av):
             keys = self.keys_of(av, node)
             if keys is not None:

@@ -155,12 +155,14 @@ class Later:
 
 
 def inside(stmts: Any, closed: tuple[type, ...]) -> Iterator[Any]:
-    """The statements in these, nested ones too, but not those of functions or of the `closed` kinds."""
+    """The statements in these, nested ones too, but not those of functions or of the `closed` kinds. What is behind the
+    ``else`` of a loop is not in the loop: a ``break`` there is one of the loop around."""
     if not isinstance(stmts, list):
         return
     for stmt in stmts:
         yield stmt
         if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, *closed)):
+            yield from inside(getattr(stmt, "orelse", None), closed)
             continue
         for field in ("body", "orelse", "finalbody", "handlers", "cases"):
             yield from inside(getattr(stmt, field, None), closed)

@@ -7,13 +7,12 @@ gradients by these arguments can be taken while the program runs.
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-from ..tree import class_lookup, slot_names
 
 # Makes the function ``pullback(g, *operands)`` of a function and the position of an operand; the one that makes
 # ``jacobian(*operands)``; that of half the sum of squares. The package sets these when the compiler is imported.
@@ -109,7 +108,7 @@ def made_object(cls: Any, names: tuple[str, ...], /, *values: Any) -> Any:
     """An object of a class with these attributes, of which no constructor knows."""
     made = cls() if cls is types.SimpleNamespace else object.__new__(cls)
     for name, value in zip(names, values):
-        if isinstance(class_lookup(cls, name), types.MemberDescriptorType):
+        if isinstance(inspect.getattr_static(cls, name, None), types.MemberDescriptorType):
             object.__setattr__(made, name, value)
         else:
             made.__dict__[name] = value
@@ -126,7 +125,10 @@ def _content(x: Any) -> list[Any]:
         return list(x)
     if isinstance(x, dict):
         return [y for pair in x.items() for y in pair]
-    slots = [getattr(x, name) for name in slot_names(type(x)) if hasattr(x, name)]
+    members = [
+        raw for cls in type(x).__mro__ for raw in vars(cls).values() if isinstance(raw, types.MemberDescriptorType)
+    ]
+    slots = [getattr(x, raw.__name__) for raw in members if hasattr(x, raw.__name__)]
     return [*slots, *_content(getattr(x, "__dict__", {}))]
 
 

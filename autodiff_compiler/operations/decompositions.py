@@ -234,6 +234,8 @@ def svd_pullback(g: Any, out: Any, a: Any, full_matrices: Any = True) -> Any:
         # The other vectors are not determined; of a square matrix there are none.
         g_u = None if g_u is None else call(runtime.if_square, g_u, rows, columns, lib.place())
         g_vh = None if g_vh is None else call(runtime.if_square, g_vh, rows, columns, lib.place())
+        # So it is the error of the two lines above that is raised, not one of these masks.
+        used_u, used_v = (m if m is True else part(m, (Ellipsis, slice(lib.length(s, -1)))) for m in (used_u, used_v))
         square = True
     inner = None if g_s is None else part(g_s, _ROWS) * _identity(s, -1)
     if g_u is not None or g_vh is not None:

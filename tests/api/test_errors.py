@@ -128,8 +128,8 @@ log: list[Any] = []
 
 def writes_outside(x):
     kept = x * 2.0
-    log.append(kept)
-    kept[0] = x[0]
+    log.append(kept[1:])
+    kept[1] = x[0]
     return x.sum()
 
 
@@ -163,7 +163,7 @@ CASES: list[tuple[Any, str, type[Exception], Any]] = [
     (no_such_attribute, "return np.no_such_function(x)", AttributeError, (X,)),
     (wrong_call, "return inner(x)", TypeError, (X,)),
     (int_plus_float, "k += x[:3]", TypeError, (X,)),
-    (writes_outside, "kept[0] = x[0]", UnsupportedError, (X,)),
+    (writes_outside, "kept[1] = x[0]", UnsupportedError, (X,)),
     (logs, "log.append(lambda: x[0])", UnsupportedError, (X,)),
     (not_a_number_method, "return x.sum()", AttributeError, (2.0,)),
     (grows_strange, "out.append(x)", AliasError, (X,)),

@@ -16,6 +16,7 @@ CHAIN = [cls for cls in Interpreter.__mro__ if cls is not object]
 # What is done outside comes beside what is done inside; what containers say of an operator comes before the rest.
 EXTENDED = {
     ("Containers", "container_operator"),
+    ("Disturbances", "outside"),
     ("Outside", "bind"),
     ("Outside", "content"),
     ("Outside", "list_append"),

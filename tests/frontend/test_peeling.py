@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from tests.differences import differences
 from tests.frontend.test_demand import V, check
 
 # --- arrays that grow by an axis --------------------------------------------------------------------------------------
@@ -223,11 +224,90 @@ def test_arithmetic_of_a_number_that_becomes_an_array_needs_no_other_code() -> N
     assert ad.grad(f).attempts(V) == ""
 
 
-def test_where_the_number_of_axes_changes_in_each_trip_the_error_stands() -> None:
+def test_where_the_number_of_axes_changes_in_each_trip_it_is_observed() -> None:
     def f(x):
         for _ in range(3):
             x = np.stack((x, x))
         return np.sum(x)
 
-    with pytest.raises(ad.RuleLookupError, match="the number of axes"):
-        ad.grad(f)(V)
+    np.testing.assert_array_equal(ad.grad(f)(V), np.full(V.shape, 8.0))
+
+
+# --- a loop in a loop, whose `else` leaves the loop around ------------------------------------------------------------
+
+
+def breaks_behind(x, n):
+    v, t = x[0], ()
+    for _ in range(n):
+        v = v + (t[-1] if t else 1.0)
+        for _ in range(2):
+            t = (v, x[1])
+        else:
+            if x[0] > 0:
+                break
+        v = v + 1
+    return v
+
+
+def continues_behind(x, n):
+    v, t = x[0], ()
+    for _ in range(n):
+        v = v + (t[-1] if t else 1.0)
+        for _ in range(2):
+            t = (v, x[1])
+        else:
+            if x[0] > 0:
+                continue
+        v = v + 1
+    return v
+
+
+def breaks_behind_a_loop_in_it(x, n):
+    last, v = None, x[0]
+    for j in range(n):
+        if last is not None:
+            v = v + last * 0.5
+        for _ in range(j):
+            v = v * x[1]
+            if v > 3.0:
+                break
+        else:
+            if v > 1.5:
+                break
+        last = v
+        v = v + x[2]
+    else:
+        v = v * 2.0
+    return v
+
+
+def continues_behind_a_while(x, n):
+    last, v, j = None, x[0], 0
+    while j < n:
+        j += 1
+        if last is not None:
+            v = v + last * 0.5
+        k = 0
+        while k < j:
+            k += 1
+            v = v * x[1]
+            if v > 3.0:
+                break
+        else:
+            if v < 1.5:
+                continue
+        last = v
+        v = v + x[2]
+    else:
+        v = v * 2.0
+    return v
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("f", [breaks_behind, continues_behind, breaks_behind_a_loop_in_it, continues_behind_a_while])
+def test_an_else_may_leave_the_loop_around(f, sign):
+    x = np.array([0.7123 * sign, 1.3171, -0.4219])
+    for n in (1, 2, 3, 5):
+        value, gradient = ad.value_and_grad(f)(x, n)
+        assert value == pytest.approx(f(x, n))
+        np.testing.assert_allclose(gradient, differences(lambda z, n=n: f(z, n), x), rtol=1e-5, atol=1e-7)

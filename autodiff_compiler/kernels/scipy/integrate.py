@@ -157,10 +157,13 @@ def trajectory(fun: Any, at: int, tfirst: bool, solver: Any, t: Any, y0: Any, *o
     t = np.asarray(t, float)
     if solver[0] == "odeint":
         return integrate.odeint(rhs, y0, t, tfirst=True, **dict(solver[1]))
-    found = integrate.solve_ivp(rhs, (t[0], t[-1]), y0, method=solver[0], t_eval=t, **dict(solver[1]))
+    if t[0] == t[-1]:
+        return np.tile(y0, (t.size, 1))
+    # The first time asked for may be that of the state given, which SciPy does not take twice.
+    found = integrate.solve_ivp(rhs, (t[0], t[-1]), y0, method=solver[0], t_eval=t[1:], **dict(solver[1]))
     if not found.success:
         raise ArithmeticError(f"scipy.integrate.solve_ivp: {found.message}")
-    return found.y.T
+    return np.concatenate([np.asarray(y0)[None], found.y.T])
 
 
 def trajectory_adjoint(

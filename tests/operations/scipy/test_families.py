@@ -124,7 +124,10 @@ def test_a_parameter_of_a_newer_version() -> None:
 
 
 # Definitions whose default means what that of the function does.
-OTHER_DEFAULTS = {"bbox", "bounds", "lwork", "disp", "blocksize", "xtol", "rtol", "maxiter", "dtype"}
+OTHER_DEFAULTS = {
+    "_cache", "atol", "center", "leafsize", "options", "workers", "bbox", "bounds", "lwork", "disp", "blocksize",
+    "xtol", "rtol", "maxiter", "dtype",
+}  # fmt: skip
 
 
 def test_parameters_are_those_of_the_installed_version() -> None:

@@ -400,3 +400,16 @@ def test_an_integration_that_fails() -> None:
 def test_every_function_is_tested() -> None:
     names = untested("integrate", [], sys.modules[__name__])
     assert [name for name in names if " by " not in name] == []  # the rules are those of the solvers' kernels
+
+
+@pytest.mark.parametrize("method", ["LSODA", "BDF", "Radau"])
+@pytest.mark.parametrize("times", [[0.0, 1.0], [0.0, 0.25, 1.0], [0.0]], ids=len)
+def test_the_first_time_may_be_that_of_the_state(method, times):
+    def f(k):
+        sol = integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), [2.0 + k], method=method, t_eval=times, **TIGHT)
+        return np.sum(sol.y)
+
+    t = np.array(times)
+    value, gradient = ad.value_and_grad(f)(0.7)
+    assert value == pytest.approx(np.sum(2.7 * np.exp(-0.7 * t)), rel=1e-6)
+    assert gradient == pytest.approx(np.sum(np.exp(-0.7 * t) * (1 - 2.7 * t)), rel=1e-6)

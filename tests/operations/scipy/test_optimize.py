@@ -10,6 +10,7 @@ import pytest
 from scipy import optimize
 
 import autodiff_compiler as ad
+from autodiff_compiler.errors import AutodiffError
 from tests.differences import differences
 from tests.operations.scipy.harness import load, untested
 
@@ -454,3 +455,23 @@ def test_elements_of_functions_that_solve():
 
     got = ad.grad(f)(x)
     np.testing.assert_allclose(got, 2.0 ** (1 / 3) / (3.0 * x ** (2 / 3)))
+
+
+@pytest.mark.parametrize(
+    "ask, error",
+    [
+        (lambda r: len(r.items()), AttributeError), (lambda r: "x" in r, TypeError), (lambda r: len(r), TypeError),
+        (lambda r: r.hess_inv[0, 0], AttributeError), (lambda r: r.get("x")[0], AttributeError),
+    ],
+)  # fmt: skip
+def test_what_a_result_lacks_here_is_no_error_of_the_program(ask, error):
+    def f(c):
+        found = optimize.minimize(lambda q: (q[0] - c) ** 2, [0.0])
+        try:
+            n = ask(found)
+        except error:
+            n = 0
+        return c * n
+
+    with pytest.raises(AutodiffError, match="the compiler knows only a part of what SciPy's has"):
+        ad.grad(f)(1.5)
