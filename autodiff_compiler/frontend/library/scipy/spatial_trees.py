@@ -100,16 +100,12 @@ def query_outside(
 # --- hulls and triangulations -----------------------------------------------------------------------------------------
 
 
-class Hull:
-    """What `ConvexHull` is."""
+class Simplices:
+    """What Qhull found of the points, which are differentiated."""
 
     def __init__(self, found: Any, points: Any) -> None:
         self.found = found
         self.points = points
-
-    @property
-    def vertices(self) -> Any:
-        return kernels.qhull_attribute(self.found, "vertices")
 
     @property
     def simplices(self) -> Any:
@@ -118,6 +114,14 @@ class Hull:
     @property
     def neighbors(self) -> Any:
         return kernels.qhull_attribute(self.found, "neighbors")
+
+
+class Hull(Simplices):
+    """What `ConvexHull` is."""
+
+    @property
+    def vertices(self) -> Any:
+        return kernels.qhull_attribute(self.found, "vertices")
 
     def from_middle(self) -> Any:
         """The corners of the facets, as seen from a point inside, and that point."""
@@ -160,20 +164,8 @@ def convex_hull(points: Any, incremental: Any = False, qhull_options: Any = None
     return Hull(kernels.hull(points, qhull_options), points)
 
 
-class Triangulation:
+class Triangulation(Simplices):
     """What `Delaunay` is."""
-
-    def __init__(self, found: Any, points: Any) -> None:
-        self.found = found
-        self.points = points
-
-    @property
-    def simplices(self) -> Any:
-        return kernels.qhull_attribute(self.found, "simplices")
-
-    @property
-    def neighbors(self) -> Any:
-        return kernels.qhull_attribute(self.found, "neighbors")
 
     @property
     def convex_hull(self) -> Any:
