@@ -145,8 +145,8 @@ CALLS: list[tuple[str, tuple[Any, ...]]] = [
     ("stats.wishart.pdf(x, 5, y)", (C, C + np.eye(3))),
     ("stats.invwishart.logpdf(x, y, z)", (C, 4.3, C + np.eye(3))),
     ("stats.invwishart.pdf(x, 5, y)", (C, C + np.eye(3))),
-    ("stats.multinomial.logpmf([2, 1, 3], 6, x)", (np.array([0.2, 0.3, 0.5]),)),
-    ("stats.multinomial.pmf([[2, 1, 3], [4, 2, 0]], 6, x)", (np.array([0.2, 0.3, 0.5]),)),
+    ("stats.multinomial.logpmf([2, 1, 3], 6, x / np.sum(x))", (np.array([0.2, 0.3, 0.5]),)),
+    ("stats.multinomial.pmf([[2, 1, 3], [4, 2, 0]], 6, x / np.sum(x))", (np.array([0.2, 0.3, 0.5]),)),
 ]
 # A result for float32 is of the dtype that SciPy gives. These give a Python number, or always float64.
 NOT_IN_FLOAT32 = ("expon.fit", "multivariate_", "dirichlet", "wishart", "multinomial")
@@ -155,6 +155,8 @@ NOT_IN_FLOAT32 = ("expon.fit", "multivariate_", "dirichlet", "wishart", "multino
 # What the installed version gives at the edges: the call, and its samples.
 NAN = np.array([1.0, np.nan, 2.0, 0.5])
 EDGES: list[tuple[str, tuple[Any, ...]]] = [
+    ("stats.multinomial.logpmf([2, 1], 3, x)", (np.array([0.5, 0.4]),)),
+    ("stats.multinomial.logpmf([[2, 1], [3, 0]], 3, x)", (np.array([0.5, 0.6], np.float32),)),
     ("stats.rankdata(x)", (NAN,)),
     ("stats.rankdata(x)", (V.astype(np.float32),)),
     ("stats.rankdata(x, 'min')", (V.astype(np.float32),)),

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import signal
 
 from ....kernels.scipy import signal as kernels
+from ....kernels.scipy.installed import keeps_float32
 from ...definitions import defines, refuse
 from .signal_spectra import is_complex
 
@@ -53,21 +54,29 @@ def argrelmin(data: Any, axis: Any = 0, order: Any = 1, mode: Any = "clip") -> A
 # --- waveforms --------------------------------------------------------------------------------------------------------
 
 
+# From SciPy 1.18 on, the waves keep the dtype of their arguments.
+KEEPS_DTYPE = keeps_float32(signal.square, np.ones(2, np.float32))
+
+
+def wave(y: Any, t: Any, part: Any) -> Any:
+    """The wave, where `part` is a part of its period. Before SciPy 1.18 it has dtype float64."""
+    y = np.where(np.logical_and(part >= 0, part <= 1), y, np.nan)
+    return y.astype((np.asarray(t) * 1.0 + part * 0.0).dtype if KEEPS_DTYPE else np.float64)
+
+
 @defines(signal.sawtooth)
 def sawtooth(t: Any, width: Any = 1) -> Any:
     phase = np.mod(np.asarray(t) * 1.0, 2 * np.pi)
     rising = phase < width * 2 * np.pi
     up = phase / (np.pi * np.where(rising, width, 1.0)) - 1
     down = (np.pi * (width + 1) - phase) / (np.pi * (1 - np.where(rising, 0.0, width)))
-    valid = np.logical_and(np.asarray(width) >= 0, np.asarray(width) <= 1)
-    return np.where(valid, np.where(rising, up, down), np.nan)
+    return wave(np.where(rising, up, down), t, width)
 
 
 @defines(signal.square)
 def square(t: Any, duty: Any = 0.5) -> Any:
     high = np.mod(np.asarray(t) * 1.0, 2 * np.pi) < duty * 2 * np.pi
-    valid = np.logical_and(np.asarray(duty) >= 0, np.asarray(duty) <= 1)
-    return np.where(valid, np.where(high, 1.0, -1.0), np.nan)
+    return wave(np.where(high, 1.0, -1.0), t, duty)
 
 
 @defines(signal.chirp)

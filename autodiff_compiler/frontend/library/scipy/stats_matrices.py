@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
+from ....kernels.scipy.installed import found
 from ....runtime import constant
 from ...definitions import defines, refuse
 from .stats_multivariate import _floats, _normal, _number
@@ -134,12 +135,21 @@ def invwishart_pdf(self: Any, x: Any, df: Any, scale: Any) -> Any:
 # --- counts -----------------------------------------------------------------------------------------------------------
 
 
+# Before SciPy 1.18, the last of the probabilities is what is left of one. Since then, all count, and a sum that is not
+# one gives nan.
+TAKES_WHAT_IS_LEFT = bool(np.isfinite(found(stats.multinomial.logpmf, [1, 1], 2, [0.5, 0.6])))
+
+
 def _multinomial_logpmf(x: Any, n: Any, p: Any) -> Any:
-    """As in SciPy, the last of the probabilities is what is left of one."""
-    x, n, p = _floats(constant(np.asarray(x))), constant(n), _floats(p)
+    x, n, p = _floats(constant(np.asarray(x))), constant(n), np.asarray(p)
     if np.ndim(p) != 1 or np.ndim(n) != 0:
         refuse("scipy.stats.multinomial of several sets of parameters", "call it in a loop")
-    p = np.concatenate((p[:-1], np.reshape(1.0 - np.sum(p[:-1]), (1,))))
+    error = 10 * np.finfo(np.float32 if p.dtype in (np.float16, np.float32) else np.float64).eps
+    p = _floats(p)
+    if TAKES_WHAT_IS_LEFT:
+        p = np.concatenate((p[:-1], np.reshape(1.0 - np.sum(p[:-1]), (1,))))
+    elif np.abs(1.0 - np.sum(p)) > error:
+        return np.full(x.shape[:-1], np.nan)[()]
     if np.any(p < 0) or np.any(p > 1) or n < 0:
         raise ValueError("The probabilities must not be negative, and their sum must be one.")
     there = np.logical_and(np.all(x >= 0, axis=-1), np.sum(x, axis=-1) == n)
