@@ -168,14 +168,14 @@ def is_object(x: Any) -> bool:
         return False
     if cls is types.SimpleNamespace:
         return True
-    if cls.__module__.startswith("scipy.sparse."):
+    if str(cls.__module__).startswith("scipy.sparse."):
         return getattr(x, "format", None) in ("csr", "csc", "coo", "dia")  # its entries are in `data`
     return not is_library_class(cls, sys.stdlib_module_names | {"numpy", "scipy", "autodiff_compiler"})
 
 
 def is_library_class(cls: type, modules: Collection[str] = ("numpy", "scipy", "math")) -> bool:
     """The class is from one of these modules, or built into the interpreter."""
-    module = cls.__module__.split(".")[0]
+    module = str(cls.__module__).split(".")[0]  # some classes have a descriptor there
     if cls is types.SimpleNamespace:
         return False
     return not cls.__flags__ & _HEAP_TYPE or (module in modules and module != "builtins")

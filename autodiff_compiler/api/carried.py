@@ -97,7 +97,7 @@ _NONE_INSIDE = (str, bytes, int, float, complex, type(None), types.ModuleType, t
 
 def _is_carried(obj: Any) -> bool:
     """It goes into the pickle by value, and it may hold a function."""
-    if isinstance(obj, _NONE_INSIDE) or type(obj).__module__.startswith("numpy"):
+    if isinstance(obj, _NONE_INSIDE) or str(type(obj).__module__).startswith("numpy"):
         return False
     if isinstance(obj, types.FunctionType):
         anonymous = "<" in obj.__qualname__ or obj.__module__ in ("__main__", None)

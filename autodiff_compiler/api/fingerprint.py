@@ -53,7 +53,7 @@ def fingerprint(obj: Any) -> str:
         return f"member {type(obj).__qualname__}.{obj.name} {class_print(type(obj))}"
     elif isinstance(obj, type):
         return "class " + class_print(obj)
-    elif type(obj).__module__.startswith(_PACKAGE + ".") and hasattr(obj, "__autodiff_portable__"):
+    elif str(type(obj).__module__).startswith(_PACKAGE + ".") and hasattr(obj, "__autodiff_portable__"):
         return "transformed " + " ".join([*obj.__autodiff_portable__(), fingerprint(obj.primal)])
     raise NotPortable(type(obj).__name__)
 

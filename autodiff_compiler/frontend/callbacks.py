@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import UnsupportedError
 from ..ir.core import Value, type_of
-from ..ir.foreign import CALLED
+from ..ir.foreign import CALLED, root_module
 from ..kernels.callbacks import SCALAR, Callback, contents, made_object, unchanged
 from ..tree import is_library_class, slot_names
 from . import source
@@ -412,7 +412,7 @@ def _is_plain_class(cls: type) -> bool:
 def _is_open(ctx: Ctx, av: Obj) -> bool:
     """An object of an argument, which may hold something to differentiate by: it is made again of its attributes."""
     cls = type(av.obj)
-    known = cls.__module__.split(".")[0] in CALLED or is_library_class(cls) and not hasattr(av.obj, "toarray")
+    known = root_module(cls) in CALLED or is_library_class(cls) and not hasattr(av.obj, "toarray")
     return not _is_constant_object(ctx, av) and not known
 
 

@@ -195,7 +195,7 @@ class Core(Parts):
 
     def lacks(self, cls: type, error: type[Exception], arg: str, node: Node, *more: str) -> NoReturn:
         """What Python raises of an object without what is asked of it. It is refused if SciPy's has more than ours."""
-        if cls.__module__.startswith("autodiff_compiler.frontend.library."):
+        if str(cls.__module__).startswith("autodiff_compiler.frontend.library."):
             message = f"{arg} here: the compiler knows only a part of what SciPy's has"
             self.fail(message, node, "see docs/scipy.md for what it has, or compute it outside of the function")
         self.raises(error, arg, node, *more)

@@ -466,7 +466,7 @@ def _guarded_as_a_whole(obj: Any) -> str | None:
     plain = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
     if isinstance(obj, plain) or lowering_of(obj) is not None:
         return "is"
-    library = type(obj).__module__.split(".")[0] in ("numpy", "functools")
+    library = root_module(type(obj)) in ("numpy", "functools")
     return "is" if callable(obj) and (library or not hasattr(obj, "__dict__")) else None
 
 

@@ -293,7 +293,7 @@ class Objects(Derived):
         params = getattr(cls, "__dataclass_params__", None)
         plain = any(made is base.__hash__ and equal is base.__eq__ for base in (str, bytes))
         frozen = params is not None and params.frozen and is_generated(made)
-        library = cls.__module__.split(".")[0] in sys.stdlib_module_names and cls.__module__ != "__main__"
+        library = root_module(cls) in sys.stdlib_module_names and cls.__module__ != "__main__"
         if not (by_identity or plain or frozen or library or is_lasting(av.obj) or av.path is None):
             what = f"{cls.__name__} says how its objects are compared, so that a key"
             self.not_known(what, node, "use a number, a string, a tuple, or a member of an enum")

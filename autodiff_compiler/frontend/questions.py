@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import UnsupportedError, is_interruption
 from ..ir.core import Prim, Value, type_of
+from ..ir.foreign import root_module
 from ..ir.opset import BUILD, CONTAINS, EQ, IS, NOT, PRIMS, TRUTH, asked
 from ..tree import class_lookup
 from .access import Access
@@ -484,7 +485,7 @@ def _is_plain_slot(ctx: Questions, av: Val, name: str, other: Val, node: Node) -
     owner, cls = getattr(raw, "__objclass__", None), ctx.class_of(other, node)
     if owner not in _KNOWS_ONLY_ITS_OWN or cls is None:
         return False
-    numpy = any(base.__module__.split(".")[0] == "numpy" for base in cls.__mro__)
+    numpy = any(root_module(base) == "numpy" for base in cls.__mro__)
     related = issubclass(cls, owner) or (issubclass(owner, _NUMERIC) and issubclass(cls, numbers.Number))
     return not (numpy or related)
 

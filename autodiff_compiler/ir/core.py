@@ -395,7 +395,7 @@ def structural_key(arg: Any) -> Any:
         return (kind, frozenset([structural_key(item) for item in arg]))
     if isinstance(arg, np.generic) and not arg.dtype.hasobject:
         return (kind, arg.dtype.str, arg.tobytes())
-    if isinstance(arg, np.dtype) or kind.__module__.startswith(_PACKAGE):
+    if isinstance(arg, np.dtype) or str(kind.__module__).startswith(_PACKAGE):
         return (kind, arg)
     return (kind, Same(arg))
 
