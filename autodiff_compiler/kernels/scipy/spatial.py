@@ -39,19 +39,30 @@ def tree_points(tree: Any) -> Any:
     return np.array(tree.data)
 
 
-def neighbours(tree: Any, x: Any, k: Any, eps: float, p: float, bound: float, workers: int) -> Any:
+def _require_same(tree: Any, points: Any) -> None:
+    """SciPy's tree may share the memory of its points, and then sees what is stored there. This tree has a copy."""
+    if not np.array_equal(tree.data, points, equal_nan=True):
+        raise NotImplementedError("the points of a tree have changed since it was made: make the tree anew")
+
+
+def neighbours(tree: Any, points: Any, x: Any, k: Any, eps: float, p: float, bound: float, workers: int) -> Any:
     """The numbers of the nearest points; where there are too few, the number of all points."""
+    _require_same(tree, points)
     found = tree.query(np.asarray(x, dtype=np.float64), k, eps, p, bound, workers)[1]
     return np.asarray(found, dtype=np.int64)
 
 
-def balls(tree: Any, x: Any, r: Any, p: float, eps: float, workers: int, return_sorted: Any, return_length: Any) -> Any:
+def balls(
+    tree: Any, points: Any, x: Any, r: Any, p: float, eps: float, workers: int, return_sorted: Any, return_length: Any
+) -> Any:  # fmt: skip
     """The numbers of the points in balls, as SciPy returns them."""
+    _require_same(tree, points)
     return tree.query_ball_point(np.asarray(x), r, p, eps, workers, return_sorted, return_length)
 
 
-def close_pairs(tree: Any, r: float, p: float, eps: float) -> Any:
+def close_pairs(tree: Any, points: Any, r: float, p: float, eps: float) -> Any:
     """The pairs of points that are this near, as rows."""
+    _require_same(tree, points)
     return tree.query_pairs(r, p, eps, output_type="ndarray")
 
 

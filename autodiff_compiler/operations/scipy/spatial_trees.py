@@ -15,7 +15,7 @@ from ..record import op
 INDEX = np.dtype(np.int64)
 
 
-def _neighbours_type(b: Builder, tree: Any, x: Any, k: Any, *rest: Any) -> Ty:
+def _neighbours_type(b: Builder, tree: Any, points: Any, x: Any, k: Any, *rest: Any) -> Ty:
     t = as_array(b, x)
     if t.kind != "array" or t.dims is None or len(t.dims) == 0:
         return ANY
@@ -44,10 +44,10 @@ def _attribute_type(b: Builder, found: Any, name: Any) -> Ty:
 
 op(kernels.tree, "points: array", type=lambda b, points: ANY, nondiff=True)
 op(kernels.tree_points, "tree", type=_points_type, nondiff=True)
-op(kernels.neighbours, "tree, x: array, k, eps, p, bound, workers", type=_neighbours_type, nondiff=True)
-op(kernels.balls, "tree, x: array, r, p, eps, workers, return_sorted, return_length", type=lambda b, *args: ANY,
-   nondiff=True)  # fmt: skip
-op(kernels.close_pairs, "tree, r, p, eps", type=_pairs_type, nondiff=True)
+op(kernels.neighbours, "tree, points: array, x: array, k, eps, p, bound, workers", type=_neighbours_type, nondiff=True)
+op(kernels.balls, "tree, points: array, x: array, r, p, eps, workers, return_sorted, return_length",
+   type=lambda b, *args: ANY, nondiff=True)  # fmt: skip
+op(kernels.close_pairs, "tree, points: array, r, p, eps", type=_pairs_type, nondiff=True)
 op(kernels.hull, "points: array, options", type=lambda b, *args: ANY, nondiff=True)
 op(kernels.triangulation, "points: array, furthest_site, options", type=lambda b, *args: ANY, nondiff=True)
 op(kernels.qhull_attribute, "found, name", type=_attribute_type, nondiff=True)

@@ -151,3 +151,38 @@ def test_what_scipy_raises() -> None:
 
     with pytest.raises(Exception, match="QH6"):
         ad.grad(f)(np.ones((5, 2)))
+
+
+def stored_after(make: Any, ask: Any, **options: Any) -> Any:
+    def f(p):
+        x = p * 1.0
+        made = make(x, **options)
+        x[0] = x[0] * 0.5 + 0.3
+        return ask(made)
+
+    return f
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        stored_after(KDTree, lambda t: np.sum(t.query([[0.1, 0.2], [0.9, 0.4]])[0]), copy_data=True),
+        stored_after(ConvexHull, lambda hull: hull.volume * hull.area),
+    ],
+)
+def test_a_store_into_points_that_were_copied(f: Any) -> None:
+    points = np.random.default_rng(3).normal(size=(6, 2))
+    value, gradient = ad.value_and_grad(f)(points)
+    assert value == pytest.approx(f(points))
+    np.testing.assert_allclose(gradient, differences(f, points), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [lambda t: t.query([0.1, 0.2])[0], lambda t: len(t.query_ball_point([0.1, 0.2], 1.0)),
+     lambda t: np.sum(t.query_pairs(1.0, output_type="ndarray"))],
+)  # fmt: skip
+def test_a_store_into_points_that_a_tree_shares_is_refused(ask: Any) -> None:
+    points = np.random.default_rng(3).normal(size=(6, 2))
+    with pytest.raises(NotImplementedError, match="have changed since it was made"):
+        ad.grad(lambda p: stored_after(KDTree, ask)(p) * np.sum(p))(points)

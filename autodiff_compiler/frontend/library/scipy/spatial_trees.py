@@ -54,7 +54,7 @@ class Tree:
             k = len((None,) * k)  # the program is compiled for this number
         x = np.asarray(x)
         x = x if x.dtype == np.float64 else x.astype(np.float64)
-        found = kernels.neighbours(self.tree, x, k, eps, p, distance_upper_bound, workers)
+        found = kernels.neighbours(self.tree, self.places, x, k, eps, p, distance_upper_bound, workers)
         there = found < self.places.shape[0]
         nearest = self.places[np.where(there, found, 0)]
         if not isinstance(k, int) or k != 1:
@@ -68,12 +68,12 @@ class Tree:
         self, x: Any, r: Any, p: Any = 2.0, eps: Any = 0, workers: Any = 1, return_sorted: Any = None,
         return_length: Any = False,
     ) -> Any:  # fmt: skip
-        return kernels.balls(self.tree, x, r, p, eps, workers, return_sorted, return_length)
+        return kernels.balls(self.tree, self.places, x, r, p, eps, workers, return_sorted, return_length)
 
     def query_pairs(self, r: Any, p: Any = 2.0, eps: Any = 0, output_type: Any = "set") -> Any:
         if output_type != "ndarray":
             refuse("query_pairs of a tree, which is a set", 'use query_pairs(r, output_type="ndarray")')
-        return kernels.close_pairs(self.tree, r, p, eps)
+        return kernels.close_pairs(self.tree, self.places, r, p, eps)
 
     def __getattr__(self, name: Any) -> Any:
         refuse("this attribute of a tree", "use query, query_ball_point or query_pairs")
@@ -86,7 +86,7 @@ def kd_tree(
 ) -> Any:  # fmt: skip
     if boxsize is not None:
         refuse("a tree in a periodic box", "make it outside, or compute the distances to all points")
-    places = matrix(data)
+    places = matrix(np.array(data) if copy_data else data)
     return Tree(kernels.tree(places), places)
 
 
@@ -160,7 +160,7 @@ def at_once(incremental: Any) -> None:
 @defines(spatial.ConvexHull)
 def convex_hull(points: Any, incremental: Any = False, qhull_options: Any = None) -> Any:
     at_once(incremental)
-    points = matrix(points)
+    points = matrix(np.array(points))  # which Qhull copies
     return Hull(kernels.hull(points, qhull_options), points)
 
 
@@ -191,7 +191,7 @@ def delaunay(
     points: Any, furthest_site: Any = False, incremental: Any = False, qhull_options: Any = None
 ) -> Any:  # fmt: skip
     at_once(incremental)
-    points = matrix(points)
+    points = matrix(np.array(points))
     return Triangulation(kernels.triangulation(points, furthest_site, qhull_options), points)
 
 
