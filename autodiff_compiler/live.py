@@ -12,6 +12,23 @@ from .errors import UnsupportedError
 _COLLECTIONS = (Sequence, Set, Mapping, MappingView, np.ndarray)
 
 
+class _Methods:
+    """``METHODS.name(thing, ...)`` is ``thing.name(...)``, for any name."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def method(thing: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(thing, name)(*args, **kwargs)
+
+        method.__name__, method.__qualname__ = name, f"METHODS.{name}"
+        return self.__dict__.setdefault(name, method)
+
+
+METHODS = _Methods()
+
+
 def enter_manager(manager: Any) -> Any:
     """What ``with manager as ...`` binds."""
     return type(manager).__enter__(manager)

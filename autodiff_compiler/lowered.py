@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import inspect
+import os
 import sys
 import types
 import weakref
@@ -43,6 +44,8 @@ BAKED_MODULES = (
     "typing",
 )
 OBJECT_KEY = ("object",)
+_PYTHON = os.path.dirname(os.__file__) + os.sep
+_INSTALLED = tuple([_PYTHON + name + os.sep for name in ("site-packages", "dist-packages")])
 # What was seen of a value: ("py", class), ("generic", dtype), ("array", dtype, number of axes, the axes of length 1 and
 # ~axis for those of length 0, or None if these differ), ("tuple", its class or None, a fact for each item), ("object",
 # its class, "iterator", or "")
@@ -211,6 +214,11 @@ def bind_arguments(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
             raise ArgumentError("this callable takes no keyword arguments") from None
         return [f"x{k}" for k in range(len(args))], list(args), None
     return list(bound.arguments), list(bound.arguments.values()), bound.signature
+
+
+def is_of_python(file: str) -> bool:
+    """The file is one of the standard library's."""
+    return file.startswith(_PYTHON) and not file.startswith(_INSTALLED)
 
 
 def location_of(fn: Any) -> Loc:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import structural_key
-from ..lowered import BAKED_MODULES, is_steady
+from ..lowered import BAKED_MODULES, is_of_python, is_steady
 from .cache import digest
 
 _PACKAGE = __name__.split(".")[0]
@@ -153,27 +153,33 @@ def import_name(obj: Any) -> tuple[str, str] | None:
     except TypeError:
         return None
     if isinstance(obj, np.ufunc):
-        candidates = ["numpy", "scipy.special"]
+        modules = ["numpy", "scipy.special"]
     else:
         module = str(getattr(obj, "__module__", None) or "")
-        candidates = [module, module.removeprefix("_")]  # functions of `operator` name `_operator`
-    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
-    if not isinstance(name, str):
-        return None
-    for module in candidates:
-        # Modules like numpy.linalg's functions name the module they are documented in.
-        if _is_known(module) and find(module, name) is obj:
-            return (module, name)
+        # Functions of `operator` name `_operator`, and those of `random` are methods of an object.
+        modules = [module, module.removeprefix("_"), type(getattr(obj, "__self__", None)).__module__]
+    for name in (getattr(obj, "__qualname__", None), getattr(obj, "__name__", None)):
+        for module in modules if isinstance(name, str) else ():
+            # Modules like numpy.linalg's functions name the module they are documented in.
+            if _is_known(module) and find(module, name) is obj:
+                return (module, name)
     return None
 
 
 def _is_known(module: str) -> bool:
-    return module.split(".")[0] in _KNOWN_MODULES
+    root = module.split(".")[0]
+    if root in _KNOWN_MODULES:
+        return True
+    file = getattr(sys.modules.get(root), "__file__", None)
+    return root in sys.stdlib_module_names and (file is None or is_of_python(file))
 
 
 def find(module: str, name: str) -> Any:
-    """What a loaded module has under a dotted name, or None. Nothing is imported."""
+    """What a loaded module has under a dotted name, or None. Nothing is imported, but what NumPy and SciPy load when it
+    is asked for."""
     found: Any = sys.modules.get(module)
+    if found is None and "." in module:
+        found = find(*module.rsplit(".", 1))
     for part in name.split(".") if name else ():
         found = getattr(found, part, None)
     return found

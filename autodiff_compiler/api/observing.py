@@ -75,10 +75,27 @@ def observed_entry(
         prologue, loc = _prologue(dispatch, primal), location_of(dispatch.fn)
         stages = Stages(prologue, run, facts, paths, is_foreign(primal), loc, writes_outside(primal))
 
+    return Entry(dispatch.fn, for_calls(body), stages, refit_by(dispatch, names, stages))
+
+
+def refit_by(dispatch: Dispatcher, names: tuple[str, ...], stages: Stages) -> Callable[..., Any]:
+    """What an entry does with a value that its code is not made for."""
+
     def refit(log: Log, values: tuple[Any, ...]) -> Callable[[], Any]:
         return _other(dispatch, names, values, log, stages.facts)
 
-    return Entry(dispatch.fn, for_calls(body), stages, refit)
+    return refit
+
+
+def take_sites(dispatch: Dispatcher, sites: list[Any]) -> bool:
+    """Number these sites in this order. False if this process has numbered them in another one."""
+    known = list(dispatch.sites)
+    shared = min(len(known), len(sites))
+    if known[:shared] != sites[:shared]:
+        return False
+    for site in sites[shared:]:
+        dispatch.sites[site] = len(dispatch.sites)
+    return True
 
 
 def _other(

@@ -7,6 +7,9 @@ Then its guards hold the live objects, exactly as if it had been compiled in thi
 
 The emitted source is stored without its comments, and an entry names no line of the user's: `places` says where the
 statements stand now. What cannot be written this way is not stored. Whatever is wrong with an entry makes it a miss.
+
+An entry in two stages, see `two_stages`, has the prologue as well, and the facts that both are made for. Its labels and
+sites name lines, so it is a miss if a function stands elsewhere now.
 """
 
 from __future__ import annotations
@@ -24,13 +27,14 @@ from ..codegen.notes import Note
 from ..errors import is_interruption
 from ..ir.core import RULES_OF_USERS, Function, Loc, Region, structural_key
 from ..ir.types import OBJECT, Dim, Dims, Ty, array
-from ..lowered import OBJECT_KEY, Guard, Input, Lowered, fetch, location_of
+from ..lowered import OBJECT_KEY, Fact, Guard, Input, Lowered, fetch, location_of
 from ..tree import children
 from . import places
 from .cache import DiskCache, default_folder, key_of
 from .fingerprint import NotPortable, digest, find, fingerprint, function_print, import_name
+from .two_stages import LOG, OBJECT_CLASSES, Stages
 
-FORMAT = "3"
+FORMAT = "4"
 # Entries under one key: functions with one text may see different things, such as the closures that a function returns.
 SLOTS = 4
 
@@ -130,6 +134,8 @@ class _Writer:
                 out.append([kind, self.known(step[1]), _plain(step[2])])
             elif kind == "object":
                 out.append([kind, self.known(step[1])])
+            elif kind == "log":
+                out.append([kind])
             else:
                 out.append([kind, _plain(step[1])])
         return out
@@ -194,6 +200,8 @@ class _Reader:
                 out.append((kind, self.objects[step[1]], _constant(step[2])))
             elif kind == "object":
                 out.append((kind, self.objects[step[1]]))
+            elif kind == "log":
+                out += LOG
             elif kind == "call":
                 args = _constant(step[1])
                 out.append((kind, args, structural_key(args)))
@@ -336,11 +344,12 @@ def _signature(x: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def store(
-    key: str, fn: Any, lowered: Lowered, values: tuple[Any, ...], emitted: Emitted, details: tuple[Any, ...] | None
-) -> None:
-    """Write an entry; nothing happens if something in it has no portable form. `details`: the pullback's (out, count,
-    seeded)."""
+def store(key: str, fn: Any, lowered: Lowered, values: tuple[Any, ...], run: Any, sites: dict[Any, int]) -> None:
+    """Write an entry; nothing happens if something in it has no portable form.
+
+    run:   the compiled function, which may be in two stages
+    sites: the numbers of the places that are observed
+    """
     try:
         writer = _Writer(fn, values)
         guards = [writer.guard(g) for g in lowered.guards]
@@ -348,18 +357,18 @@ def store(
         for inlined in lowered.functions:
             # Each function whose text went into the code has to be found again, to see whether it changed.
             writer.known(inlined)
-        bound = {name: writer.known(x) for name, x in emitted.objects.items() if not isinstance(x, Loc)}
         marks = places.Marks(lowered.functions)
-        notes = [[note.at, *marks.statement(note.statement)] for note in emitted.notes]
-        located = {name: [*marks.node(x), x.function] for name, x in emitted.objects.items() if isinstance(x, Loc)}
+        emitted = run.__autodiff_emitted__
+        code = _code_row(writer, marks, emitted)
+        stages = _stages_row(writer, marks, run, sites, lowered) if isinstance(run, Stages) else None
         texts = [[writer.known(fn), *row] for fn, row in zip(lowered.functions, marks.rows())]
         dims = lowered.function.body.dims
         constraints = [[_dim_row(d) for d in pair] for pair in dims.constraints]
         assumed = [[_dim_row(a), _dim_row(b), equal] for a, b, equal in dims.assumed]
+        details = getattr(run, "__autodiff_details__", None)
         header = {
-            "objects": writer.rows, "guards": guards, "inputs": inputs, "bound": bound, "located": located,
-            "notes": notes, "texts": texts, "constraints": constraints,
-            "assumed": assumed, "params": lowered.params, "no_alias": lowered.no_alias,
+            "objects": writer.rows, "guards": guards, "inputs": inputs, "code": code, "stages": stages, "texts": texts,
+            "constraints": constraints, "assumed": assumed, "params": lowered.params, "no_alias": lowered.no_alias,
             "details": None if details is None else [_tree(details[0]), details[1], details[2]],
         }  # fmt: skip
         text = json.dumps(header, separators=(",", ":"))
@@ -372,11 +381,93 @@ def store(
     disk.store(free[0] if free else slots[int(digest(text)[:8], 16) % SLOTS], text)
 
 
+def _code_row(writer: _Writer, marks: places.Marks, emitted: Emitted) -> list[Any]:
+    """What emitted code names: the objects, the statements behind its comments, and places for errors."""
+    bound = {name: writer.known(x) for name, x in emitted.objects.items() if not isinstance(x, Loc)}
+    notes = [[note.at, *marks.statement(note.statement)] for note in emitted.notes]
+    located = {name: [*marks.node(x), x.function] for name, x in emitted.objects.items() if isinstance(x, Loc)}
+    return [bound, notes, located]
+
+
+def _read_code(reader: _Reader, found: places.Found, row: list[Any], lines: list[str], name: str) -> Emitted:
+    bound, notes, located = row
+    objects = {name: reader.objects[number] for name, number in bound.items()}
+    objects |= {name: found.loc(k, n, function) for name, (k, n, function) in located.items()}
+    return Emitted(lines, name, objects, [Note(found.statement(k, n), at) for at, k, n in notes])
+
+
+# --- stages -----------------------------------------------------------------------------------------------------------
+
+_NUMBERS = {cls.__name__: cls for cls in (bool, int, float, complex)}
+_CLASSES = {cls.__name__: cls for cls in OBJECT_CLASSES}
+
+
+def _stages_row(
+    writer: _Writer, marks: places.Marks, stages: Stages, sites: dict[Any, int], lowered: Lowered
+) -> list[Any]:
+    prologue = stages.prologue.__autodiff_emitted__  # type: ignore[attr-defined]
+    facts = [[site, _fact_row(writer, fact)] for site, fact in stages.facts.items()]
+    return [
+        _code_row(writer, marks, prologue), prologue.lines, facts, [_plain(key) for key in sites],
+        list(map(_where, lowered.functions)), stages.foreign, stages.writes,
+    ]  # fmt: skip
+
+
+def _where(fn: types.FunctionType) -> list[Any]:
+    return [fn.__code__.co_filename, fn.__code__.co_firstlineno]
+
+
+def _fact_row(writer: _Writer, fact: Fact) -> list[Any]:
+    kind = fact[0]
+    if kind == "py":
+        return [kind, fact[1].__name__]
+    if kind == "array":
+        return [kind, _plain(fact[1]), fact[2], _plain(fact[3])]
+    if kind == "generic":
+        return [kind, _plain(fact[1])]
+    if kind == "tuple":
+        cls = None if fact[1] is None else writer.known(fact[1])
+        return [kind, cls, [_fact_row(writer, part) for part in fact[2]]]
+    if kind == "object":
+        return [kind, fact[1], ""] if isinstance(fact[1], str) else [kind, "", fact[1].__name__]
+    return [kind]
+
+
+def _read_fact(reader: _Reader, row: list[Any]) -> Fact:
+    kind = row[0]
+    if kind == "py":
+        return (kind, _NUMBERS[row[1]])
+    if kind == "array":
+        return (kind, _constant(row[1]), row[2], _constant(row[3]))
+    if kind == "generic":
+        return (kind, _constant(row[1]))
+    if kind == "tuple":
+        cls = None if row[1] is None else reader.objects[row[1]]
+        return (kind, cls, tuple([_read_fact(reader, part) for part in row[2]]))
+    if kind == "object":
+        return (kind, _CLASSES[row[2]] if row[2] else row[1])
+    return (kind,)
+
+
+class Staged:
+    """What an entry in two stages has beside the body. The places that are observed are in the order of their
+    numbers."""
+
+    def __init__(self, reader: _Reader, found: places.Found, row: list[Any], name: str):
+        code, lines, facts, sites, where, self.foreign, self.writes = row
+        if found.moved or where != [_where(fn) for fn, *_ in found.functions]:
+            raise Unusable
+        self.prologue = _read_code(reader, found, code, lines, name)
+        self.facts = {site: _read_fact(reader, fact) for site, fact in facts}
+        self.sites = [_constant(key) for key in sites]
+
+
 def load(key: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]) -> Iterator[tuple[Lowered, Any]]:
     """The entries under the key that may be valid for these arguments: what was lowered, as far as calls need it, and
     the compiled function.
 
-    ``build(emitted, details)`` makes the function from the emitted source.
+    ``build(lowered, emitted, details, staged)`` makes the function from the emitted source, and raises `Unusable` if
+    that does not go with what this process has already.
     """
     disk = DiskCache()
     for k in range(SLOTS):
@@ -412,10 +503,10 @@ def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]
         reader = _Reader(header["objects"], fn, values)
         guards = [reader.guard(row) for row in header["guards"]]
         inputs = [_read_input(reader, row) for row in header["inputs"]]
-        bound = {name: reader.objects[number] for name, number in header["bound"].items()}
         found = places.Found([(reader.objects[number], *row) for number, *row in header["texts"]])
-        notes = [Note(found.statement(k, n), at) for at, k, n in header["notes"]]
-        bound |= {name: found.loc(k, n, function) for name, (k, n, function) in header["located"].items()}
+        name = getattr(fn, "__name__", "f")
+        emitted = _read_code(reader, found, header["code"], lines, name)
+        staged = None if header["stages"] is None else Staged(reader, found, header["stages"], name)
         moved = ""
         if found.moved:
             header["texts"] = [[number, *row] for (number, *_), row in zip(header["texts"], found.rows())]
@@ -428,7 +519,7 @@ def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]
         if details is not None:
             details = (_read_tree(details[0]), details[1], details[2])
         lowered = Lowered(
-            Function(getattr(fn, "__name__", "f"), Region(dims)), inputs, guards, ("static", None), [],
+            Function(name, Region(dims)), inputs, guards, ("static", None), [],
             list(header["params"]),
             [(i, j) for i, j in header["no_alias"]], [], location_of(fn),
         )  # fmt: skip
@@ -438,9 +529,11 @@ def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]
             raise
         return None
     try:
-        run = build(Emitted(lines, lowered.function.name, bound, notes), details)
+        run = build(lowered, emitted, details, staged)
         if run.__autodiff_arity__ == len(inputs):
             return lowered, run, moved
+    except Unusable:
+        return None
     except Exception as error:
         if is_interruption(error):
             raise

@@ -468,7 +468,7 @@ class Dispatcher:
                 if e not in tried and fits(e, values):
                     return e
             key = None if self.disk is None else self.disk._key(names, values)
-            entry = None if key is None else self._from_disk(key, values)
+            entry = None if key is None else self._from_disk(names, key, values)
             if entry is None:
                 try:
                     with collector_paused():
@@ -476,7 +476,7 @@ class Dispatcher:
                 except AutodiffError as error:
                     if not self._may_observe(error):
                         raise
-                    entry = self.disk._observed(names, values, done, error)
+                    entry = self.disk._observed(names, values, done, error, key)
             found = self.entries.setdefault(names, [])
             found.insert(0, entry)
             del found[MAX_ENTRIES:]
@@ -512,10 +512,10 @@ class Dispatcher:
             self.disk._keep(key, lowered, values, run)
         return Entry(self.fn, for_calls(lowered), run)
 
-    def _from_disk(self, key: str, values: tuple[Any, ...]) -> Entry | None:
+    def _from_disk(self, names: tuple[str, ...], key: str, values: tuple[Any, ...]) -> Entry | None:
         for lowered, run in self.disk._restore(key, values):
             try:
-                entry = Entry(self.fn, lowered, run)
+                entry = Entry(self.fn, lowered, run, self.disk._refit(names, run))
                 if entry.accepts(values):
                     return entry
             except Exception as error:  # shapes do not fit, or arrays overlap: the compiler has the better message

@@ -22,10 +22,10 @@ from ..tree import children, copy_with, count_leaves, leaf_numbers, new_object, 
 from . import persist
 from .carried import carried, is_by_value, restored
 from .display import Pair, Source, card, text_of
-from .observing import observed_entry
+from .observing import observed_entry, refit_by, take_sites
 from .specialize import MISS, Dispatcher, Entry
 from .trees import tree_of
-from .two_stages import Log
+from .two_stages import LOG, Log, Stages
 
 if TYPE_CHECKING:
     from .arguments import Wanted
@@ -257,10 +257,16 @@ class Transformed:
         return run
 
     def _observed(
-        self, names: tuple[str, ...], values: tuple[Any, ...], done: list[Log], error: AutodiffError
-    ) -> Entry:
+        self, names: tuple[str, ...], values: tuple[Any, ...], done: list[Log], error: AutodiffError, key: str | None
+    ) -> Entry:  # fmt: skip
         """The entry for a function that is run to know the types of its values; `error` stands if that is no help."""
-        return observed_entry(self._dispatch, names, values, {}, done, error)
+        entry = observed_entry(self._dispatch, names, values, {}, done, error)
+        if key is not None:
+            self._keep(key, entry.lowered, values, entry.run)
+        return entry
+
+    def _refit(self, names: tuple[str, ...], run: Any) -> Callable[..., Any] | None:
+        return refit_by(self._dispatch, names, run) if isinstance(run, Stages) else None
 
     # --- the disk cache -------------------------------------------------------------------------------------------
 
@@ -269,14 +275,23 @@ class Transformed:
 
     def _restore(self, key: str, values: tuple[Any, ...]) -> Iterator[tuple[Lowered, Any]]:
         """The entries on disk for these arguments."""
-        return persist.load(key, self._dispatch.fn, values, self._rebuild)
+        return persist.load(key, self._dispatch.fn, values, self._restored)
+
+    def _restored(self, lowered: Lowered, emitted: Emitted, details: Any, staged: persist.Staged | None) -> Any:
+        if staged is None:
+            return self._rebuild(emitted, details)
+        if not take_sites(self._dispatch, staged.sites):
+            raise persist.Unusable
+        paths = [item.path for item in lowered.inputs[: [item.path for item in lowered.inputs].index(LOG)]]
+        prologue = self._load(staged.prologue)
+        body = self._rebuild(emitted, details)
+        return Stages(prologue, body, staged.facts, paths, staged.foreign, lowered.loc, staged.writes)
 
     def _rebuild(self, emitted: Emitted, details: Any) -> Callable[..., Any]:
         return self._load(emitted)
 
     def _keep(self, key: str, lowered: Lowered, values: tuple[Any, ...], run: Any) -> None:
-        details = getattr(run, "__autodiff_details__", None)
-        persist.store(key, self._dispatch.fn, lowered, values, run.__autodiff_emitted__, details)
+        persist.store(key, self._dispatch.fn, lowered, values, run, self._dispatch.sites)
 
     # --- inside other functions that are being compiled -----------------------------------------------------------
 

@@ -18,6 +18,7 @@ from ..ir.foreign import GENERATOR, immutable_classes, loaded
 from ..ir.opset import BUILD, COPY, DTYPE, GET, PRIMS, RAISE, SET, TUPLE, exception, infer_step, opaque
 from ..ir.sites import STOP
 from ..ir.types import Dims
+from ..lowered import is_of_python
 from .avals import (
     Columns,
     Conflict,
@@ -52,7 +53,6 @@ from .observe import observed
 from .parts import Parts
 from .plan import Plan, original
 from .scopes import FunctionNode, Scope
-from .source import is_of_python
 from .state import LIVE, BranchJoiner, Cells, State, emit_if
 from .structures import LEAF, holds_lists
 

@@ -9,7 +9,6 @@ import functools
 import inspect
 import linecache
 import operator
-import os
 import re
 import sys
 import types
@@ -40,15 +39,6 @@ class Source:
 _FUTURE = functools.reduce(operator.or_, [getattr(__future__, n).compiler_flag for n in __future__.all_feature_names])
 _IMPORT = re.compile(r"^([ \t]*)(?:from\s+[\w.]+\s+)?import\s+(\([^)]*\)|.*)", re.MULTILINE)
 _TYPE_PARAMS: dict[str, Any] = {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}
-
-
-_PYTHON = os.path.dirname(os.__file__) + os.sep
-_INSTALLED = tuple([_PYTHON + name + os.sep for name in ("site-packages", "dist-packages")])
-
-
-def is_of_python(file: str) -> bool:
-    """The file is one of the standard library's."""
-    return file.startswith(_PYTHON) and not file.startswith(_INSTALLED)
 
 
 _made: dict[types.CodeType, Source] = {}  # see `remember`

@@ -18,7 +18,7 @@ from ..ir.infer import broadcast_dims
 from ..ir.ops_common import as_array, bound, dtype_of, shape_dims
 from ..ir.opset import gives, opaque
 from ..ir.types import ANY, PY_FLOAT, Ty, array, py_int
-from ..live import shuffled
+from ..live import METHODS, shuffled
 
 FLOAT = np.dtype(np.float64)
 PYTHONS = ("random", "Random")
@@ -150,15 +150,10 @@ def drawn_from(made: Op | None, name: str) -> Prim | None:
     if known is None:
         return None
 
-    def method(generator: Any, *args: Any, **kwargs: Any) -> Any:
-        return getattr(generator, name)(*args, **kwargs)
-
-    method.__name__ = name
-
     def infer(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return known(b, args[1:], kwargs)
 
-    return Prim(f"method {name}", method, infer=infer, params=("*args",), effects=True)
+    return Prim(f"method {name}", getattr(METHODS, name), infer=infer, params=("*args",), effects=True)
 
 
 def _type_of_method(cls: Any, name: str) -> Any:
