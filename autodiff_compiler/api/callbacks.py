@@ -6,12 +6,14 @@ differentiated again.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..kernels.callbacks import DERIVED
+from .fingerprint import NotPortable, digest, fingerprint
 from .transforms import grad
 
 
@@ -21,7 +23,7 @@ def pullback_of(fun: Callable[..., Any], k: int) -> Callable[..., Any]:
     def weighted(g: Any, *operands: Any) -> Any:
         return np.sum(g * np.asarray(fun(*operands)))
 
-    return grad(weighted, argnums=k + 1)
+    return grad(_named(weighted, fun), argnums=k + 1)
 
 
 def jacobian_of(fun: Callable[..., Any], k: int) -> Callable[..., Any]:
@@ -45,7 +47,14 @@ def half_square_of(fun: Callable[..., Any]) -> Callable[..., Any]:
     def half_square(*operands: Any) -> Any:
         return 0.5 * np.sum(np.asarray(fun(*operands)) ** 2)
 
-    return half_square
+    return _named(half_square, fun)
+
+
+def _named(made: Callable[..., Any], fun: Any) -> Callable[..., Any]:
+    """The function `made`, of which the name tells it from that of another `fun`, for the disk cache."""
+    with contextlib.suppress(NotPortable):
+        made.__qualname__ += f" of {digest(fingerprint(fun))}"
+    return made
 
 
 DERIVED.update(pullback=pullback_of, jacobian=jacobian_of, half_square=half_square_of)

@@ -6,9 +6,11 @@ went into emitted code, `places` compares the syntax tree as well.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import functools
+import importlib
 import sys
 import types
 from typing import Any
@@ -158,11 +160,11 @@ def import_name(obj: Any) -> tuple[str, str] | None:
         module = str(getattr(obj, "__module__", None) or "")
         # Functions of `operator` name `_operator`, and those of `random` are methods of an object.
         modules = [module, module.removeprefix("_"), type(getattr(obj, "__self__", None)).__module__]
-    for name in (getattr(obj, "__qualname__", None), getattr(obj, "__name__", None)):
-        for module in modules if isinstance(name, str) else ():
+    for name in (getattr(obj, "__qualname__", ""), getattr(obj, "__name__", "")):
+        for module in modules if isinstance(name, str) and name else ():
             # Modules like numpy.linalg's functions name the module they are documented in.
             if _is_known(module) and find(module, name) is obj:
-                return (module, name)
+                return (module, str(name))
     return None
 
 
@@ -175,9 +177,14 @@ def _is_known(module: str) -> bool:
 
 
 def find(module: str, name: str) -> Any:
-    """What a loaded module has under a dotted name, or None. Nothing is imported, but what NumPy and SciPy load when it
-    is asked for."""
+    """What a loaded module has under a dotted name, or None.
+
+    Nothing is imported but this package's own modules, and what NumPy and SciPy load when it is asked for.
+    """
     found: Any = sys.modules.get(module)
+    if found is None and module.startswith(_PACKAGE + "."):
+        with contextlib.suppress(ImportError):
+            found = importlib.import_module(module)
     if found is None and "." in module:
         found = find(*module.rsplit(".", 1))
     for part in name.split(".") if name else ():

@@ -8,8 +8,9 @@ Then its guards hold the live objects, exactly as if it had been compiled in thi
 The emitted source is stored without its comments, and an entry names no line of the user's: `places` says where the
 statements stand now. What cannot be written this way is not stored. Whatever is wrong with an entry makes it a miss.
 
-An entry in two stages, see `two_stages`, has the prologue as well, and the facts that both are made for. Its labels and
-sites name lines, so it is a miss if a function stands elsewhere now.
+An entry in two stages, see `two_stages`, has the prologue as well, and the facts that both are made for. Functions that
+were made for solvers, see `made`, are written as text. Both name lines, so such an entry is a miss if a function stands
+elsewhere now.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from ..codegen.notes import Note
 from ..errors import is_interruption
 from ..ir.core import RULES_OF_USERS, Function, Loc, Region, structural_key
 from ..ir.types import OBJECT, Dim, Dims, Ty, array
+from ..kernels.callbacks import Callback
 from ..lowered import OBJECT_KEY, Fact, Guard, Input, Lowered, fetch, location_of
+from ..made import MADE, Made, function_of, text_of, tree_of
 from ..tree import children
 from . import places
 from .cache import DiskCache, default_folder, key_of
@@ -94,6 +97,7 @@ class _Writer:
         self.args = args
         self.rows: list[Any] = []
         self.numbers: dict[int, int] = {}
+        self.pinned = False  # something in the entry names the lines of functions
         self.keep: list[Any] = []  # so that the ids stay taken
         self.add(root, ["root"])
         if isinstance(root, types.MethodType):
@@ -109,12 +113,18 @@ class _Writer:
             how = ["import", *name]
         number = self.numbers[id(obj)] = len(self.rows)
         self.keep.append(obj)
-        self.rows.append([how, _root_print(obj) if how == ["root"] else fingerprint(obj)])
+        self.rows.append([how, _print_of(how, obj)])
         if isinstance(obj, type):
             for k, base in enumerate(obj.__mro__[1:], 1):
                 self.add(base, ["base", number, k])
         elif hasattr(type(obj), "__autodiff_portable__"):
             self.add(obj.primal, ["primal", number])
+        elif isinstance(obj, types.FunctionType) and obj.__code__ in MADE:
+            made = MADE[obj.__code__]
+            self.add(made.owner, ["owner", number])
+            for held, value in made.cells.items():
+                if isinstance(value, types.FunctionType) and value.__code__ in MADE:
+                    self.add(value, ["held", number, held])
         return number
 
     def known(self, obj: Any) -> int:
@@ -122,9 +132,32 @@ class _Writer:
         found = self.numbers.get(id(obj))
         if found is not None:
             return found
+        if isinstance(obj, Callback):
+            return self.add(obj, self.callback(obj))
+        if isinstance(obj, types.FunctionType) and obj.__code__ in MADE:
+            return self.add(obj, self.made(obj, MADE[obj.__code__]))
         if import_name(obj) is None:
             raise NotPortable(repr(type(obj)))
         return self.add(obj, [])
+
+    def callback(self, obj: Callback) -> list[Any]:
+        """The way to a function that a solver is handed."""
+        if obj.origin is not None:
+            parent, *way = obj.origin
+            return ["derived", self.known(parent), *way]
+        return ["callback", self.known(obj.fn), obj.like, obj.__name__, obj.left_out]
+
+    def made(self, fn: types.FunctionType, made: Made) -> list[Any]:
+        """The way to a function that was made of a tree."""
+        self.pinned = True
+        cells = [[name, *self.cell(value)] for name, value in made.cells.items()]
+        return ["made", self.known(made.owner), made.file, *text_of(made.tree), cells]
+
+    def cell(self, value: Any) -> list[Any]:
+        try:
+            return ["constant", _plain(value)]
+        except NotPortable:
+            return ["object", self.known(value)]
 
     def path(self, path: tuple[Any, ...]) -> list[Any]:
         out: list[Any] = []
@@ -171,7 +204,7 @@ class _Reader:
         self.objects: list[Any] = []
         for how, expected in rows:
             obj = root if how == ["root"] else self.find(how)
-            if (_root_print(obj) if how == ["root"] else fingerprint(obj)) != expected:
+            if _print_of(how, obj) != expected:
                 raise Unusable
             self.objects.append(obj)
 
@@ -190,6 +223,22 @@ class _Reader:
             return self.objects[how[1]].__mro__[how[2]]
         if kind == "method":
             return self.objects[how[1]].__func__
+        if kind == "made":
+            _, owner, file, text, lines, cells = how
+            held = {name: self.objects[x] if way == "object" else _constant(x) for name, way, x in cells}
+            return function_of(tree_of(text, lines), self.objects[owner], file, held)
+        if kind == "owner":
+            return MADE[self.objects[how[1]].__code__].owner
+        if kind == "held":
+            return MADE[self.objects[how[1]].__code__].cells[how[2]]
+        if kind == "callback":
+            from . import callbacks  # noqa: F401  (it can be differentiated)
+
+            made = Callback(self.objects[how[1]], how[2], how[3])
+            made.left_out = how[4]
+            return made
+        if kind == "derived":
+            return getattr(self.objects[how[1]], how[2])(*how[3:])
         return self.objects[how[1]].primal
 
     def path(self, path: list[Any]) -> tuple[Any, ...]:
@@ -224,6 +273,12 @@ class _Reader:
             if type(now) is not type(expected) or now != expected:
                 raise Unusable
         return Guard(path, kind, expected)
+
+
+def _print_of(how: list[Any], obj: Any) -> str:
+    if how == ["root"]:
+        return _root_print(obj)
+    return how[0] if isinstance(obj, Callback) else fingerprint(obj)
 
 
 def _root_print(fn: Any) -> str:
@@ -360,7 +415,7 @@ def store(key: str, fn: Any, lowered: Lowered, values: tuple[Any, ...], run: Any
         marks = places.Marks(lowered.functions)
         emitted = run.__autodiff_emitted__
         code = _code_row(writer, marks, emitted)
-        stages = _stages_row(writer, marks, run, sites, lowered) if isinstance(run, Stages) else None
+        stages = _stages_row(writer, marks, run, sites) if isinstance(run, Stages) else None
         texts = [[writer.known(fn), *row] for fn, row in zip(lowered.functions, marks.rows())]
         dims = lowered.function.body.dims
         constraints = [[_dim_row(d) for d in pair] for pair in dims.constraints]
@@ -368,6 +423,7 @@ def store(key: str, fn: Any, lowered: Lowered, values: tuple[Any, ...], run: Any
         details = getattr(run, "__autodiff_details__", None)
         header = {
             "objects": writer.rows, "guards": guards, "inputs": inputs, "code": code, "stages": stages, "texts": texts,
+            "where": list(map(_where, lowered.functions)) if writer.pinned else None,
             "constraints": constraints, "assumed": assumed, "params": lowered.params, "no_alias": lowered.no_alias,
             "details": None if details is None else [_tree(details[0]), details[1], details[2]],
         }  # fmt: skip
@@ -402,15 +458,12 @@ _NUMBERS = {cls.__name__: cls for cls in (bool, int, float, complex)}
 _CLASSES = {cls.__name__: cls for cls in OBJECT_CLASSES}
 
 
-def _stages_row(
-    writer: _Writer, marks: places.Marks, stages: Stages, sites: dict[Any, int], lowered: Lowered
-) -> list[Any]:
+def _stages_row(writer: _Writer, marks: places.Marks, stages: Stages, sites: dict[Any, int]) -> list[Any]:
     prologue = stages.prologue.__autodiff_emitted__  # type: ignore[attr-defined]
     facts = [[site, _fact_row(writer, fact)] for site, fact in stages.facts.items()]
-    return [
-        _code_row(writer, marks, prologue), prologue.lines, facts, [_plain(key) for key in sites],
-        list(map(_where, lowered.functions)), stages.foreign, stages.writes,
-    ]  # fmt: skip
+    names = [_plain(key) for key in sites]
+    writer.pinned = True
+    return [_code_row(writer, marks, prologue), prologue.lines, facts, names, stages.foreign, stages.writes]
 
 
 def _where(fn: types.FunctionType) -> list[Any]:
@@ -454,9 +507,7 @@ class Staged:
     numbers."""
 
     def __init__(self, reader: _Reader, found: places.Found, row: list[Any], name: str):
-        code, lines, facts, sites, where, self.foreign, self.writes = row
-        if found.moved or where != [_where(fn) for fn, *_ in found.functions]:
-            raise Unusable
+        code, lines, facts, sites, self.foreign, self.writes = row
         self.prologue = _read_code(reader, found, code, lines, name)
         self.facts = {site: _read_fact(reader, fact) for site, fact in facts}
         self.sites = [_constant(key) for key in sites]
@@ -504,6 +555,9 @@ def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]
         guards = [reader.guard(row) for row in header["guards"]]
         inputs = [_read_input(reader, row) for row in header["inputs"]]
         found = places.Found([(reader.objects[number], *row) for number, *row in header["texts"]])
+        where = header["where"]
+        if where is not None and (found.moved or where != [_where(fn) for fn, *_ in found.functions]):
+            raise Unusable
         name = getattr(fn, "__name__", "f")
         emitted = _read_code(reader, found, header["code"], lines, name)
         staged = None if header["stages"] is None else Staged(reader, found, header["stages"], name)

@@ -15,7 +15,7 @@ from ..codegen.load import Emitted, load
 from ..errors import AutodiffError, InternalError, NonScalarOutputError
 from ..ir.core import Builder, Function, type_of
 from ..ir.spelling import identifier
-from ..lowered import NO_AUX, NO_INTEGERS, NO_WEAK_ZEROS, Lowered, bind_arguments, lowers_by, refused
+from ..lowered import NO_AUX, NO_INTEGERS, NO_WEAK_ZEROS, Lowered, bind_arguments, location_of, lowers_by, refused
 from ..records import replaced
 from ..tracebacks import trim, trimmed
 from ..tree import children, copy_with, count_leaves, leaf_numbers, new_object, shift
@@ -284,8 +284,8 @@ class Transformed:
             raise persist.Unusable
         paths = [item.path for item in lowered.inputs[: [item.path for item in lowered.inputs].index(LOG)]]
         prologue = self._load(staged.prologue)
-        body = self._rebuild(emitted, details)
-        return Stages(prologue, body, staged.facts, paths, staged.foreign, lowered.loc, staged.writes)
+        body, loc = self._rebuild(emitted, details), location_of(self._dispatch.fn)
+        return Stages(prologue, body, staged.facts, paths, staged.foreign, loc, staged.writes)
 
     def _rebuild(self, emitted: Emitted, details: Any) -> Callable[..., Any]:
         return self._load(emitted)

@@ -10,7 +10,6 @@ import ast
 import copy
 import dis
 import functools
-import inspect
 import types
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -21,8 +20,8 @@ from ..errors import UnsupportedError
 from ..ir.core import Value, type_of
 from ..ir.foreign import CALLED, root_module
 from ..kernels.callbacks import SCALAR, Callback, contents, made_object, unchanged
+from ..made import TYPE_PARAMS, code_of, function_of
 from ..tree import is_library_class, slot_names
-from . import source
 from .avals import (
     MISSING,
     UNSET,
@@ -156,7 +155,7 @@ class _Lifting:
         kept, body = first[:count], tree.body
         if self.mutable:
             inside = ast.arguments([], [*kept, *[ast.arg(name) for name in more]], spec.vararg, [], [], None, [])
-            inner = ast.FunctionDef(self.fresh(tree.name), inside, body, [], None, None, **source._TYPE_PARAMS)
+            inner = ast.FunctionDef(self.fresh(tree.name), inside, body, [], None, None, **TYPE_PARAMS)
             given: list[ast.expr] = [*[_read(a.arg) for a in kept], *more.values()]
             if spec.vararg is not None:
                 given.append(ast.Starred(_read(spec.vararg.arg), ast.Load()))
@@ -194,8 +193,8 @@ class _Lifting:
         self, name: str, kept: list[ast.arg], vararg: ast.arg | None, body: list[ast.stmt], owner: Any, file: str
     ) -> tuple[Callback, list[Val]]:
         spec = ast.arguments([], [*[ast.arg(p) for p in self.params], *kept], vararg, [], [], None, [])
-        tree = ast.FunctionDef(name, spec, [*self.prologue, *body], [], None, None, **source._TYPE_PARAMS)
-        made = Callback(_function(ast.copy_location(tree, self.like), owner, file, self.cells))
+        tree = ast.FunctionDef(name, spec, [*self.prologue, *body], [], None, None, **TYPE_PARAMS)
+        made = Callback(function_of(ast.copy_location(tree, self.like), owner, file, self.cells))
         made.left_out = self.left_out
         return made, self.values
 
@@ -222,12 +221,12 @@ class _Lifting:
         body: list[ast.stmt] = (
             tree.body if isinstance(tree, ast.FunctionDef) else [ast.copy_location(ast.Return(tree.body), tree.body)]
         )
-        made = ast.FunctionDef(name, tree.args, body, [], None, None, **source._TYPE_PARAMS)
+        made = ast.FunctionDef(name, tree.args, body, [], None, None, **TYPE_PARAMS)
         ast.copy_location(made, tree)
         local = scope_of(tree).locals
         self.used |= local
         read = {n.id: None for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id not in local}
-        code = _code(made, list(read), fun.owner, fun.file)  # Python says which of them are those of a comprehension
+        code = code_of(made, list(read), fun.owner, fun.file)  # Python says which of them are those of a comprehension
         for free in read:
             if free in code.co_freevars:
                 self.capture(free, self.ctx.frames[fun.env])
@@ -466,25 +465,3 @@ def _read(name: str) -> ast.expr:
 
 def _assign(name: str, value: ast.expr, like: ast.AST) -> ast.stmt:
     return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), like)
-
-
-def _code(tree: ast.FunctionDef, around: list[str], owner: types.FunctionType, file: str) -> types.CodeType:
-    """The code of a definition that stands where there are variables with these names around it."""
-    names = ast.arguments([], [ast.arg(name) for name in around], None, [], [], None, [])
-    enclosing = ast.FunctionDef("enclosing", names, [tree], [], None, None, **source._TYPE_PARAMS)
-    module = ast.fix_missing_locations(ast.Module([ast.copy_location(enclosing, tree)], []))
-    flags = owner.__code__.co_flags & source._FUTURE
-    (outside,) = [c for c in compile(module, file, "exec", flags, dont_inherit=True).co_consts if inspect.iscode(c)]
-    (code,) = [c for c in outside.co_consts if inspect.iscode(c)]
-    return code
-
-
-def _function(tree: ast.FunctionDef, owner: types.FunctionType, file: str, cells: dict[str, Any]) -> types.FunctionType:
-    """The function of a definition, at the user's own lines: with these constants, and the globals of the owner."""
-    outer = dict(zip(owner.__code__.co_freevars, owner.__closure__ or ()))
-    made = {**outer, **{name: types.CellType(value) for name, value in cells.items()}}
-    code = _code(tree, list(made), owner, file)
-    closure = tuple([made[name] for name in code.co_freevars])
-    function = types.FunctionType(code, owner.__globals__, tree.name, None, closure)
-    source.remember(function, source.Source(tree, file, ast.unparse(tree), []))
-    return function

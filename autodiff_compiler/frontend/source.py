@@ -1,14 +1,11 @@
 """From a function object to its syntax tree, with the columns and lines of the user's file."""
 
 from __future__ import annotations
-import __future__
 
 import ast
 import copy
-import functools
 import inspect
 import linecache
-import operator
 import re
 import sys
 import types
@@ -16,6 +13,7 @@ from typing import Any, TypeVar
 
 from ..errors import SourceUnavailableError, is_interruption
 from ..ir.core import Loc
+from ..made import FUTURE, MADE, TYPE_PARAMS
 from ..records import record
 from .cells import is_of_a_cell, texts_under_magics
 from .scopes import FunctionNode, nodes_of, scope_of
@@ -36,12 +34,9 @@ class Source:
     lines: list[str]
 
 
-_FUTURE = functools.reduce(operator.or_, [getattr(__future__, n).compiler_flag for n in __future__.all_feature_names])
 _IMPORT = re.compile(r"^([ \t]*)(?:from\s+[\w.]+\s+)?import\s+(\([^)]*\)|.*)", re.MULTILINE)
-_TYPE_PARAMS: dict[str, Any] = {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}
 
 
-_made: dict[types.CodeType, Source] = {}  # see `remember`
 _cache: dict[tuple[types.CodeType, str], Source] = {}  # equal code may stand in several files
 _read_of: dict[str, list[FunctionNode]] = {}  # what was read of each file, and is not in the next table yet
 # By file and line, the statements that the line belongs to, each with the function that was read.
@@ -54,10 +49,12 @@ _modules: dict[str, tuple[list[str], ast.Module]] = {}
 def source_of(fn: types.FunctionType, loc: Loc | None = None) -> Source:
     """The source of a Python function; `loc` is the call that needs it, for the error."""
     code = fn.__code__
-    made = _made.get(code)
-    if made is not None:
-        return made
     found = _cache.get((code, code.co_filename))
+    if found is None and code in MADE:
+        made = MADE[code]
+        found = _cache[code, code.co_filename] = Source(made.tree, made.file, ast.unparse(made.tree), [])
+    if code in MADE and found is not None:
+        return found
     if found is None:
         found = _read(fn, loc)
         if len(_cache) > 4096:
@@ -73,11 +70,6 @@ def source_of(fn: types.FunctionType, loc: Loc | None = None) -> Source:
             _read_of[found.file] = [found.node]
         _lines_of[found.file] = found.lines
     return found
-
-
-def remember(fn: types.FunctionType, found: Source) -> None:
-    """Say what the source of a function is that was made of a tree. It stands in no file as it is."""
-    _made[fn.__code__] = found
 
 
 def statement_of(file: str, line: int, col: int) -> ast.stmt | ast.Lambda | None:
@@ -412,19 +404,19 @@ def _compiled(
         inner.decorator_list = []
     if cls is not None or "__class__" in code.co_freevars:
         # Private names are mangled with the class's, and there may be a super().
-        inner = _on_line_1(ast.ClassDef(cls or "C", [], [], [inner], [], **_TYPE_PARAMS))
+        inner = _on_line_1(ast.ClassDef(cls or "C", [], [], [inner], [], **TYPE_PARAMS))
     free = [n for n in code.co_freevars if n != "__class__"]
     if free:
         names: list[ast.expr] = [_on_line_1(ast.Name(n, ast.Store())) for n in free]
         empty = ast.arguments([], [], None, [], [], None, [])
         body: list[ast.stmt] = [_on_line_1(ast.Assign(names, _on_line_1(ast.Constant(None)))), inner]
-        inner = _on_line_1(ast.FunctionDef("enclosing", empty, body, [], None, None, **_TYPE_PARAMS))
+        inner = _on_line_1(ast.FunctionDef("enclosing", empty, body, [], None, None, **TYPE_PARAMS))
     aliases = [_on_line_1(ast.alias(n)) for n in imported]
     head: list[ast.stmt] = [_on_line_1(ast.Import(aliases))] if imported else []
     tree = ast.Module([*head, inner], [])
     if hook is not None:
         tree = _rewritten(tree, lines, hook)
-    found = [compile(tree, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)]
+    found = [compile(tree, code.co_filename, "exec", code.co_flags & FUTURE, dont_inherit=True)]
     for outer in found:
         found += [c for c in outer.co_consts if isinstance(c, types.CodeType)]
         if len(found) > 1 and any(c.co_name == code.co_name and c.co_firstlineno == node.lineno for c in found):

@@ -27,6 +27,7 @@ class Callback:
     fn:   called with the operands
     like: which of the operands the result is like, by its position; `SCALAR`: the result is a number; None: not known
     left_out: the names of attributes that the objects lack which the function makes of its operands, and why
+    origin: of a derivative, the callback that it is of, the name of the method that gave it, and its arguments
     """
 
     def __init__(self, fn: Callable[..., Any], like: int | None = None, name: str = ""):
@@ -34,6 +35,7 @@ class Callback:
         self.like = like
         self.__name__ = name or getattr(fn, "__name__", "callback")
         self.left_out: dict[str, str] = {}
+        self.origin: tuple[Any, ...] | None = None
         self._derived: dict[Any, Callback] = {}
 
     def __call__(self, *operands: Any) -> Any:
@@ -57,12 +59,15 @@ class Callback:
     def half_square(self) -> Callback:
         """Half the sum of the squares of the result."""
         return self._once(
-            "half_square", lambda: Callback(DERIVED["half_square"](self.fn), SCALAR, f"{self.__name__}_loss")
+            ("half_square",), lambda: Callback(DERIVED["half_square"](self.fn), SCALAR, f"{self.__name__}_loss")
         )
 
-    def _once(self, key: Any, make: Callable[[], Callback]) -> Callback:
+    def _once(self, key: tuple[Any, ...], make: Callable[[], Callback]) -> Callback:
         found = self._derived.get(key)
-        return found if found is not None else self._derived.setdefault(key, make())
+        if found is None:
+            found = self._derived.setdefault(key, make())
+            found.origin = (self, *key)
+        return found
 
 
 def applied(fun: Any, *operands: Any) -> Any:

@@ -70,7 +70,7 @@ class Project:
         """What the script prints: evaluated."""
         out, err = (process := self.start(script)).communicate(timeout=120)
         assert process.returncode == 0, err
-        return eval(out.strip().splitlines()[-1], {"np": np})
+        return eval(out.strip().splitlines()[-1], {"np": np, "array": np.array})
 
     def entries(self) -> list[Path]:
         return sorted(self.cache.glob("*.entry")) if self.cache.is_dir() else []

@@ -17,6 +17,7 @@ BELOW: dict[str, set[str]] = {
     "errors": {"deep"},
     "live": {"errors"},
     "records": set(),
+    "made": {"records"},
     "tracebacks": {"errors"},
     "runtime": {"errors", "kernels", "tree"},
     "kernels": set(),
@@ -27,6 +28,7 @@ BELOW: dict[str, set[str]] = {
     "analysis": {"errors", "runtime", "kernels", "ir"},
     "operations": {"families", "live", "records", "errors", "runtime", "kernels", "ir"},
     "frontend": {
+        "made",
         "families",
         "live",
         "records",
@@ -43,6 +45,7 @@ BELOW: dict[str, set[str]] = {
     "codegen": {"records", "errors", "runtime", "kernels", "tree", "ir", "operations"},
     "transforms": {"families", "records", "errors", "runtime", "kernels", "tree", "ir", "analysis", "operations"},
     "api": {
+        "made",
         "live",
         "records",
         "deep",
