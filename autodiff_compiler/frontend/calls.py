@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import AliasError, ArgumentError, RuleLookupError, SourceUnavailableError, is_interruption
-from ..ir.core import Prim, Value, structural_key, type_of
+from ..ir.core import Prim, Value, leaves, structural_key, type_of
 from ..ir.foreign import CALLED, EFFECTS, is_inert, leaves_alone, loaded, root_module
 from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import KNOWN, is_numpys, names_of, signature_of
 from ..ir.sites import CALL_OBJECT
 from ..lowered import lowering_of
-from ..operations.draws import ORDER, drawn, shuffles
+from ..operations.draws import ORDER, drawn, generator_of, shuffles
 from .avals import (
     Bound,
     Closure,
@@ -50,6 +50,8 @@ from .exits import DEAD
 from .handlers import Ctx, Node, Val, handler_of, lowers, method_of, run
 from .inputs import is_lasting
 from .layout import KEEP_C_ORDER, mark_fortran
+from .library.draws import DRAWN
+from .observe import may_vary
 from .plan import RecursionTooDeep, SelfCalls
 from .scopes import FunctionNode, Scope, scope_of
 from .source import source_of
@@ -211,7 +213,8 @@ class Calls(Comprehensions):
         if is_inert(obj) and not _stores(obj, args, kwargs):
             draw = drawn(obj, name)
             if draw is not None:
-                return self.call_draw(draw, args, kwargs, node)
+                definition = DRAWN.get((generator_of(obj), obj.__name__))
+                return self.call_draw(draw, definition, Obj(getattr(obj, "__self__", None), None), args, kwargs, node)
             operands, keywords = (
                 [self.plain(a, node) for a in args],
                 {k: self.plain(a, node) for k, a in kwargs.items()},
@@ -219,9 +222,15 @@ class Calls(Comprehensions):
             return self.given(self.emit(node, opaque(obj, name), *operands, **keywords), everything)
         return self.call_foreign(opaque(obj, name), [], args, kwargs, obj, name, node)
 
-    def call_draw(self, prim: Prim, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
-        """A draw from a random generator, or what a clock says."""
-        operands = [self.operand(a, node) for a in args]
+    def call_draw(
+        self, prim: Prim, definition: types.FunctionType | None, generator: Val, args: list[Val],
+        kwargs: dict[str, Val], node: Node,
+    ) -> Any:  # fmt: skip
+        """A draw from a random generator, or what a clock says. `definition`: what it means if parameters vary."""
+        if definition is not None and any(_varies(self, a, node) for a in [*args, *kwargs.values()]):
+            return self.inline_function(Obj(definition, None), [generator, *args], kwargs, node)
+        given = [generator, *args] if type(generator) is Value else args
+        operands = [self.operand(a, node) for a in given]
         return self.fresh(self.emit(node, prim, *operands, **{k: self.operand(a, node) for k, a in kwargs.items()}))
 
     def call_shuffle(self, generator: Any, x: Any, node: Node) -> None:
@@ -446,6 +455,14 @@ def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], n
         if method is not None:
             return ctx.call(method, [fn, *args], kwargs, node)
     return ctx.call_unknown(obj, args, kwargs, node)
+
+
+def _varies(ctx: Calls, av: Val, node: Node) -> bool:
+    """The parameter of a draw may depend on an argument that is differentiated."""
+    if type(av) is Seq:
+        return any(_varies(ctx, item, node) for item in av.items)
+    x = ctx.operand(av, node) if type(av) in (Ref, ListRef) else av
+    return any(v.type.may_be_float and may_vary(ctx, v) for v in leaves(x) if type(v) is Value)
 
 
 def _is_of(ctx: Calls, av: Val, cls: type, node: Node) -> bool:

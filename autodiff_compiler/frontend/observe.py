@@ -55,7 +55,7 @@ def observed(ctx: Core, value: Value, prim: Prim, node: Node) -> Val:
     ):
         return value
     of_object = any(v.type.kind == "object" for v in value.op.operands())
-    if not prim.effects and has_rule(prim) and not of_object and _may_vary(ctx, value):
+    if not prim.effects and has_rule(prim) and not of_object and may_vary(ctx, value):
         if value.type.dims is not None or value.type.kind != "array":
             return value  # the derivative comes from its rule
     key = (ctx.frame.file, _place(node), _calls(ctx.frame), prim.name)
@@ -91,7 +91,7 @@ def _typed(ctx: Core, value: Value, fact: Fact, given: bool) -> Val:
     return value
 
 
-def _may_vary(ctx: Core, value: Value) -> bool:
+def may_vary(ctx: Core, value: Value) -> bool:
     """It may depend on an argument."""
     todo, seen = [value], {value}
     for v in todo:  # which grows on the way
@@ -147,4 +147,4 @@ def _type_of(fact: Fact, dims: Any) -> Ty | None:
     return OBJECT if kind == "object" else None
 
 
-__all__ = ["ANYTHING", "WATCH", "Watch", "observed"]
+__all__ = ["ANYTHING", "WATCH", "Watch", "may_vary", "observed"]

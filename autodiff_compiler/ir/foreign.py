@@ -59,7 +59,7 @@ CALLED = frozenset(
         "site", "smtplib", "socket", "sqlite3", "ssl", "stat", "stringprep", "struct", "_struct", "subprocess",
         "sysconfig", "tarfile", "tempfile", "textwrap", "tokenize", "tomllib", "unicodedata", "urllib", "uuid",
         "xml", "xmlrpc", "zipfile", "zlib", "zoneinfo", "_csv", "_json", "_sqlite3", "_datetime", "_hashlib",
-        "_sre", "genericpath",
+        "_sre", "genericpath", "importlib_metadata", "importlib_resources", "pkg_resources", "zipimport",
     }
 )  # fmt: skip
 

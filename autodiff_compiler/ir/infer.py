@@ -240,7 +240,7 @@ def infer_index(b: Builder, base: Ty, items: tuple[Any, ...]) -> tuple[Ty, bool 
             advanced = True
         elif t is not None and t.is_scalar and is_integer(t):
             continue
-        elif t is not None and t.kind == "array":
+        elif t is not None and (t.kind == "array" or (t.is_scalar and t.dtype == np.dtype(bool))):
             advanced = True
         else:
             unknown = True
@@ -255,6 +255,8 @@ def infer_index(b: Builder, base: Ty, items: tuple[Any, ...]) -> tuple[Ty, bool 
             if t.dims is None or t.dtype is None:
                 return Ty("any", base.dtype, None), False
             consumed += len(t.dims)
+        elif _is_one_bool(item):
+            continue
         elif isinstance(item, list) and _is_mask(item):
             return Ty("any", base.dtype, None), False
         else:
@@ -296,6 +298,8 @@ def infer_index(b: Builder, base: Ty, items: tuple[Any, ...]) -> tuple[Ty, bool 
         if t is not None and t.kind == "array" and t.dtype is not None and t.dtype.kind == "b":
             shape: tuple[DimLike, ...] | None = (b.dims.named(("mask", structural_key(item))),)
             axis += len(t.dims or ())
+        elif _is_one_bool(item):
+            shape = (b.dims.named(("mask", structural_key(item))),)
         elif t is not None:
             shape = t.dims
             axis += 1
@@ -326,6 +330,14 @@ def _infer_record(b: Builder, base: Ty, items: tuple[Any, ...]) -> tuple[Ty, boo
         return Ty("any", None, None), None
     found, view = infer_index(b, Ty(base.kind, np.dtype(np.float64), base.dims), items)
     return Ty("array" if found.dims is not None else "any", base.dtype, found.dims), view
+
+
+def _is_one_bool(item: Any) -> bool:
+    """A mask of no axes. It takes no axis, and makes one of length 0 or 1."""
+    if isinstance(item, (slice, list, tuple)) or item is None or item is Ellipsis:
+        return False
+    t = type_of(item)
+    return t.is_scalar and t.dtype == np.dtype(bool)
 
 
 def _values(item: Any) -> Any:

@@ -144,9 +144,19 @@ def _key(thing: Any) -> tuple[Any, Any]:
     return getattr(thing, "__module__", None), getattr(thing, "__name__", None)
 
 
+def generator_class(made: Op | None) -> tuple[Any, Any] | None:
+    """The class of the generator that the operation makes, by module and name; None: it makes none."""
+    return _MAKERS.get(_key(made.prim.fn)) if made is not None else None
+
+
+def generator_of(fn: Any) -> tuple[Any, Any]:
+    """The class of what a method is bound to, by module and name."""
+    return _key(type(getattr(fn, "__self__", None)))
+
+
 def drawn_from(made: Op | None, name: str) -> Prim | None:
     """The primitive of a draw from a generator that the function has made itself, by the operation that made it."""
-    known = _type_of_method(_MAKERS.get(_key(made.prim.fn)) if made is not None else None, name)
+    known = _type_of_method(generator_class(made), name)
     if known is None:
         return None
 
@@ -165,17 +175,17 @@ def _type_of_method(cls: Any, name: str) -> Any:
 
 def shuffles(fn: Any) -> bool:
     """The method `shuffle` of one of NumPy's generators."""
-    return getattr(fn, "__name__", "") == "shuffle" and _key(type(getattr(fn, "__self__", None))) in _OF
+    return getattr(fn, "__name__", "") == "shuffle" and generator_of(fn) in _OF
 
 
 def makes_generator(made: Op | None) -> bool:
     """The operation makes one of NumPy's generators."""
-    return made is not None and _MAKERS.get(_key(made.prim.fn)) in _OF
+    return generator_class(made) in _OF
 
 
 def drawn(fn: Any, name: str) -> Prim | None:
     """The primitive of a draw or of a clock: its type is known, and it shares no memory."""
-    known = _type_of_method(_key(type(getattr(fn, "__self__", None))), getattr(fn, "__name__", ""))
+    known = _type_of_method(generator_of(fn), getattr(fn, "__name__", ""))
     if known is None and getattr(fn, "__module__", "") == "time" and fn in _CLOCKS:
         known = gives(_CLOCKS[fn])
     if known is None:
@@ -191,4 +201,4 @@ ORDER = Prim(
     params=("generator", "n"), effects=True, alias="fresh",
 )  # fmt: skip
 
-__all__ = ["ORDER", "drawn", "drawn_from", "makes_generator", "shuffles"]
+__all__ = ["ORDER", "drawn", "drawn_from", "generator_class", "generator_of", "makes_generator", "shuffles"]

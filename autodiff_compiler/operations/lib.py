@@ -510,9 +510,11 @@ def guarded(g: Any, product: Any, args: Any, level: int = SUBSCRIPTS, safe: floa
 
 
 def sure_zeros(g: Any) -> Any:
-    """Booleans that are false where a cotangent is zero for sure. True or False: they are the same everywhere."""
+    """Booleans that are false where a cotangent is zero for sure, in its shape. True or False: the same everywhere."""
     cotangents = current().cotangents if type(g) is Value else None
-    return True if cotangents is None else cotangents.mask(g, (), SUBSCRIPTS)
+    mask = True if cotangents is None else cotangents.mask(g, (), SUBSCRIPTS)
+    # That of a cotangent of which a condition decides is one Boolean.
+    return spread(mask, g) if type(mask) is Value and mask.type.dims == () and g.type.dims != () else mask
 
 
 def _fits(mask: Any, value: Value) -> bool:

@@ -14,7 +14,7 @@ from .. import runtime
 from ..ir.core import Builder, Op, Prim, Value, current, type_of
 from ..ir.ops_common import Dtype, as_array, axes_of, dtype_of, is_number, reduced, scalar_or_array
 from ..ir.opset import PRIMS, mark
-from ..ir.types import ANY, Ty, generic
+from ..ir.types import ANY, PYTHON_DTYPES, Ty, generic
 from . import lib, roots
 from .batching import Batcher, no_rule, stack_axes
 from .lib import call, conj, count, equal, expand, per, spread
@@ -40,9 +40,10 @@ def _real_dtype(dtype: Dtype) -> Dtype:
 
 def _reduced_type(b: Builder, a: Any, axis: Any, keepdims: Any, dtype: Any) -> Ty:
     t = as_array(b, a)
-    if t.kind != "array":
+    # What has a dtype is an array or a number, whichever it is.
+    if t.kind != "array" and not is_number(t.dtype):
         return ANY
-    found = dtype(t.dtype)
+    found = dtype(t.dtype if t.dtype in PYTHON_DTYPES or t.kind == "array" else None)
     if t.dims is None and axis is None and keepdims is False:
         made = generic(found)
     else:

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import threading
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -709,6 +710,27 @@ def test_files_text_and_the_system(name: str, tmp_path: Path, monkeypatch: pytes
     g = ad.grad(f)
     for x in (V, np.array([0.4, 0.2, 0.7])):
         assert np.allclose(g(x), differences(f, x), rtol=1e-4, atol=1e-5)
+
+
+def test_what_looks_for_the_files_of_a_package_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savetxt(tmp_path / "table.csv", M)
+    text = """import os
+
+def resource_filename(package, name):
+    places = (os.path.join(place, name) for place in os.environ["PLACES"].split(os.pathsep))
+    found = next((path for path in places if os.path.exists(path)), None)
+    return os.path.abspath(found or next(places))
+"""
+    (tmp_path / "pkg_resources.py").write_text(text)
+    module = types.ModuleType("pkg_resources")
+    exec(compile(text, str(tmp_path / "pkg_resources.py"), "exec"), vars(module))
+    monkeypatch.setenv("PLACES", os.pathsep.join([str(tmp_path / "none"), str(tmp_path)]))
+    monkeypatch.setitem(sys.modules, "pkg_resources", module)
+
+    def f(v: np.ndarray) -> Any:
+        return np.sum((np.genfromtxt(module.resource_filename("program", "table.csv")) @ v) ** 2)
+
+    assert np.allclose(ad.grad(f)(V), differences(f, V), rtol=1e-4, atol=1e-5)
 
 
 class Steps:

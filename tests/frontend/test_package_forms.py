@@ -54,7 +54,35 @@ def squeezed_eigenvector(m):
     return np.sum(v) + np.sum(np.imag(values))
 
 
+def number_at_a_bool(m):
+    total = 0
+    for k in range(2):
+        p = np.sum(m[k]) ** 2
+        total += np.sum(p[p < 30.0] ** 2)
+    return total
+
+
+def arrays_at_a_bool(m):
+    yes, no = m[0, 0] < 2.0, m[0, 0] > 2.0
+    kept = m[yes] * 2.0
+    kept *= m
+    column = m[yes, 1] ** 2 * m[yes, :, 1]
+    m[no] = 7.0
+    m[yes] = m * m
+    return np.sum(kept) + np.sum(column) + np.sum(m[no, 0] ** 3) + np.sum(m[None, True][0] ** 2) + np.sum(m[:, no])
+
+
+def total_of_a_number_or_an_array(m):
+    total = 1.5
+    for k in range(3):
+        y = m[0, 1] if m[k % 2, 0] > 2.0 else m[0]
+        total *= np.sum(y)
+        total += np.mean(y) + np.max(y)
+    return total
+
+
 FORMS = [
+    number_at_a_bool, arrays_at_a_bool, total_of_a_number_or_an_array,
     unpacked_flat, uncopied, uncopied_and_stored, joined_with_a_number_of_two_kinds, places_of_one_argument,
     squeezed_eigenvector,
 ]  # fmt: skip

@@ -162,8 +162,125 @@ def test_draws_meet_matrix_products_loops_and_unpacking() -> None:
     assert np.allclose(gradient, want * random.uniform(1.0, 2.0))
 
 
-@pytest.mark.parametrize("fn", [lambda x: np.random.default_rng(0).normal(x, 1.0), lambda x: np.sum(np.kaiser(5, x))])
-def test_a_parameter_of_a_draw_or_a_window_has_no_derivative_rule(fn: Any) -> None:
+# Draws that move with their parameters `p`, which are positive and grow.
+MOVED: dict[str, Any] = {
+    "normal": lambda g, p, **size: g.normal(p[0], p[1], **size),
+    "normal by its scale": lambda g, p, **size: g.normal(scale=p[0], **size),
+    "uniform": lambda g, p, **size: g.uniform(p[0], high=p[1], **size),
+    "uniform from zero": lambda g, p, **size: g.uniform(0.0, p[1], **size),
+    "laplace": lambda g, p, **size: g.laplace(p[0], p[1], **size),
+    "logistic": lambda g, p, **size: g.logistic(p[0], p[1], **size),
+    "gumbel": lambda g, p, **size: g.gumbel(p[0], p[1], **size),
+    "exponential": lambda g, p, **size: g.exponential(p[1], **size),
+    "rayleigh": lambda g, p, **size: g.rayleigh(p[1], **size),
+    "lognormal": lambda g, p, **size: g.lognormal(p[0], p[1], **size),
+    "gamma": lambda g, p, **size: g.gamma(2.5, p[1], **size),
+    "vectors": lambda g, p, **size: g.multivariate_normal(p, np.outer(p, p) + np.diag([1.0, 2.0, 4.0]), **size),
+    "vectors of constant covariance": lambda g, p, **size: g.multivariate_normal(p, np.eye(3), **size),
+}
+MAKERS: list[Any] = [np.random.RandomState, np.random.default_rng]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("size", [{}, {"size": None}, {"size": 4}, {"size": (2, 3)}, {"size": ()}], ids=str)
+@pytest.mark.parametrize("name", MOVED)
+def test_a_draw_moves_with_its_parameters(name: str, size: dict[str, Any], make: Any) -> None:
+    draw = MOVED[name]
+
+    def f(p: np.ndarray) -> Any:
+        rng = make(7)
+        x = draw(rng, p, **size)
+        return np.sum(x**2) * rng.uniform() + np.size(x)
+
+    p = np.array([0.4, 0.9, 1.7])
+    value, gradient = ad.value_and_grad(f)(p)
+    assert value == f(p)
+    assert np.allclose(gradient, differences(f, p), rtol=1e-5, atol=1e-6)
+    d = np.array([0.3, -1.0, 0.5])
+    assert ad.jvp(f, (p,), (d,))[1] == pytest.approx(np.sum(gradient * d))
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_arrays_of_parameters_move_what_is_drawn(make: Any) -> None:
+    rng = make(0)
+
+    def f(p: np.ndarray, g: Any) -> Any:
+        if make is np.random.RandomState:
+            g.seed(3)
+        x = g.normal(p, [0.5, 1.5, 2.5]) + g.uniform(p, p[:, None] + 2.0, size=(2, 3, 3))[0, 1]
+        rejected = x > 1.0
+        x[rejected] = g.normal(p[0], p[1], size=rejected.sum())
+        return np.sum(g.exponential(p[:, None] * x**2) * g.gamma(np.full(3, 2.0), p))
+
+    p = np.array([0.4, 0.9, 1.7])
+    if make is np.random.RandomState:
+        value, gradient = ad.value_and_grad(f)(p, rng)
+        assert value == f(p, rng)
+        assert np.allclose(gradient, differences(lambda p: f(p, rng), p), rtol=1e-5, atol=1e-6)
+    else:
+        gradient = ad.grad(f)(p, make(3))
+        assert np.allclose(gradient, differences(lambda p: f(p, make(3)), p), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["svd", "eigh", "cholesky"])
+def test_each_way_to_draw_vectors_moves_with_the_covariance(method: Any) -> None:
+    def f(a: np.ndarray) -> Any:
+        return np.sum(np.random.default_rng(1).multivariate_normal(a[0], a @ a.T, 5, method=method) ** 3)
+
+    a = np.array([[1.0, 0.5, 0.0], [-0.5, 2.0, 1.0], [0.0, 0.3, 4.0]])
+    value, gradient = ad.value_and_grad(f)(a)
+    assert value == pytest.approx(f(a), rel=1e-14)
+    assert np.allclose(gradient, differences(f, a), rtol=1e-5, atol=1e-5)
+
+
+def test_draws_of_pythons_generators_move_with_their_parameters() -> None:
+    rng = random.Random(0)
+
+    def f(p: np.ndarray) -> Any:
+        rng.seed(2)
+        random.seed(1)
+        x = random.uniform(p[0], p[1]) * random.gauss(p[1], p[2])
+        return x + rng.normalvariate(p[0], p[2]) ** 2 * rng.uniform(0.0, p[1])
+
+    p = np.array([0.4, 0.9, 1.7])
+    value, gradient = ad.value_and_grad(f)(p)
+    assert value == f(p)
+    assert np.allclose(gradient, differences(f, p), rtol=1e-5, atol=1e-6)
+
+
+WRONG: list[Any] = [
+    lambda g, x: g.normal(x, -x), lambda g, x: g.normal(0.0, x * -0.0), lambda g, x: g.uniform(x, x - 2.0),
+    lambda g, x: g.uniform(np.array([x, np.inf]), 1.0), lambda g, x: g.exponential(-x),
+    lambda g, x: g.normal(np.array([x, x]), 1.0, 1), lambda g, x: g.normal(np.array([x, x]), 1.0, (2, 3)),
+    lambda g, x: g.normal(x + 1j, 1.0), lambda g, x: g.gamma(-1.0, x), lambda g, x: g.gamma(2.0, -x),
+    lambda g, x: g.multivariate_normal(x, np.eye(2)), lambda g, x: g.multivariate_normal([x, x], np.eye(3)),
+    lambda g, x: g.multivariate_normal([x, x], np.ones((2, 3))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("k", range(len(WRONG)))
+def test_parameters_that_numpy_refuses_are_refused_as_it_does(k: int, make: Any) -> None:
+    def f(x: float) -> Any:
+        return np.sum(np.real(WRONG[k](make(0), x)))
+
+    try:
+        expected: Any = f(1.0)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            ad.grad(f)(1.0)
+    else:
+        assert ad.value_and_grad(f)(1.0)[0] == expected
+
+
+REFUSED: list[Any] = [
+    lambda x: np.random.default_rng(0).gamma(x, 1.0), lambda x: np.random.default_rng(0).beta(x, 1.0),
+    lambda x: random.betavariate(x, 1.0), lambda x: np.sum(np.kaiser(5, x)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fn", REFUSED)
+def test_a_shape_of_a_distribution_or_of_a_window_has_no_derivative_rule(fn: Any) -> None:
     with pytest.raises(ad.AutodiffError, match="no derivative rule"):
         ad.grad(fn)(1.0)
 

@@ -43,11 +43,19 @@ def first_eigenvector(a):
     return (v[0, 0] * (v[1, 0] + 2.0 * v[2, 0]) * w[0]).real
 
 
+def read_in_a_branch(a):
+    w, v = np.linalg.eigh(a + a.T)
+    u, s, vt = np.linalg.svd(a)
+    if a[0, 0] < 1.0:
+        return w[0] * v[0, 0] + u[0, 0] * vt[1, 1]
+    return w[-1] * s[0]
+
+
 CASES: list[tuple[Callable[..., Any], np.ndarray]] = [
     (first_pair, WIDE), (first_pair, WIDE.T.copy()), (first_pair, FULL_RANK),
     (first_pair_of_a_square, FULL_RANK), (first_pair_of_a_square, ONE_BY_ONE), (first_pair_of_a_square, WIDE[:, :3]),
     (best_of_rank_one, WIDE), (best_of_rank_one, ONE_BY_ONE), (best_of_rank_one, FULL_RANK),
-    (last_eigenvector, FULL_RANK), (first_eigenvector, SHEAR),
+    (last_eigenvector, FULL_RANK), (read_in_a_branch, FULL_RANK), (first_eigenvector, SHEAR),
 ]  # fmt: skip
 
 

@@ -257,6 +257,8 @@ def judge(call: Recorded, seconds: float, filename: str) -> Iterator[Verdict]:
     bad = mistakes(slopes, gradients)
     if not bad:
         yield Verdict(name, "right", program=program, seconds=taken)
+    elif rounding_decides(differences):
+        yield Verdict(name, "useless", "rounding decides the result")
     elif is_mean_slope(driver, differences, slopes, gradients):
         yield Verdict(name, "useless", "it oscillates within the steps of the differences")
     elif all("nan, by differences" in text for text in mistakes(slopes, gradients)):
@@ -280,6 +282,27 @@ def mistakes(slopes: list[Slope], gradients: Any) -> list[str]:
             place = f"argument {slope.argument}{slope.path or ''}{list(slope.index) or ''}"
             bad.append(f"{place}: {found!r}, by differences {slope.value!r} +- {slope.error:.1e}")
     return bad
+
+
+def rounding_decides(differences: Differences) -> bool:
+    """The value has no digits: it changes where only the last digits of the arguments do. One choice at a kink or a
+    tie may be decided by them, so all changed arguments have to give other values than the rest."""
+    rng = np.random.RandomState(7)
+    found = [differences.base]
+    for _ in range(3):
+        args = copy.deepcopy(differences.args)
+        for k in range(len(args)):
+            for path in list(places(args[k])):
+                leaf = np.asarray(at(args[k], path))
+                if leaf.dtype == np.float64:
+                    changed = leaf * (1.0 + 4e-16 * rng.choice([-1.0, 1.0], leaf.shape))
+                    args[k] = put(args[k], path, changed if leaf.ndim else type(at(args[k], path))(changed))
+        try:
+            found.append(differences.run(args))
+        except Exception:
+            return False
+    gaps = [abs(x - y) for i, x in enumerate(found) for y in found[:i]]
+    return min(gaps) > 1e-3 * max(map(abs, found))
 
 
 def is_mean_slope(driver: Driver, differences: Differences, slopes: list[Slope], gradients: Any) -> bool:

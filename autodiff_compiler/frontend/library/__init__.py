@@ -5,6 +5,7 @@ from ..definitions import are_definitions
 from . import (
     arrays,
     call_forms,
+    draws,
     fourier,
     grids,
     iterables,
@@ -23,6 +24,7 @@ are_definitions(vars(nn).values())
 __all__ = [
     "arrays",
     "call_forms",
+    "draws",
     "fourier",
     "grids",
     "iterables",
