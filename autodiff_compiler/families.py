@@ -2,7 +2,8 @@
 
 Importing SciPy takes longer than compiling most programs, so the package never imports it by itself. A program that
 calls a function of SciPy's has imported the part that the function comes from. The compiler then loads what it knows
-of that part: records of operations (`operations.scipy`), and definitions in Python (`frontend.library.scipy`).
+of that part: records of operations (`operations.scipy`), and definitions in Python (`frontend.library.scipy`). A
+smaller library is one part (`frontend.library.others`).
 """
 
 from __future__ import annotations
@@ -17,13 +18,17 @@ import numpy as np
 from .pristine import as_they_were, hold_modules
 
 _PREFIX = "scipy."
+_OTHERS = frozenset({"bottleneck"})  # other libraries of which functions are known
 # The oldest SciPy whose values and dtypes the definitions follow. What differs between newer ones they ask of the one
 # that is installed (`kernels.scipy.installed`).
 OLDEST = (1, 16)
 
 
-def known_versions() -> str:
-    """The versions of SciPy that are known, in words, where the program uses another one. Else nothing."""
+def known_versions(family: str = "") -> str:
+    """The versions of SciPy that are known, in words, where the program uses another one. Nothing otherwise, and for
+    another library."""
+    if family in _OTHERS:
+        return ""
     version = str(getattr(sys.modules.get("scipy"), "__version__", "")).split(".")[:2]
     if len(version) < 2 or not all(number.isdigit() for number in version):
         return ""
@@ -31,7 +36,8 @@ def known_versions() -> str:
 
 
 def family_of(obj: Any) -> str | None:
-    """The part of SciPy that a callable comes from: "special" for `scipy.special.erf`. None for all else.
+    """The part of SciPy that a callable comes from, "special" for `scipy.special.erf`, or the name of another library
+    that is known. None for all else.
 
     >>> family_of(len), family_of(np.sin)
     (None, None)
@@ -42,12 +48,14 @@ def family_of(obj: Any) -> str | None:
         special = sys.modules.get("scipy.special")
         return "special" if special is not None and getattr(np, name, None) is not obj else None
     if type(module) is not str or not module.startswith(_PREFIX):
-        return None
+        root = module.split(".")[0] if type(module) is str else ""
+        return root if root in _OTHERS else None
     return module.split(".", 2)[1].lstrip("_")
 
 
 class Families:
-    """The modules of one package, each named like a part of SciPy, that are imported when they are first needed."""
+    """The modules of one package, each named like a part of SciPy or like another library, that are imported when they
+    are first needed."""
 
     def __init__(self, package: str, *names: str):
         self.package = package
@@ -59,7 +67,7 @@ class Families:
         if not self.missing:
             return False
         name = family_of(obj)
-        if name is None or name not in self.missing or known_versions():
+        if name is None or name not in self.missing or known_versions(name):
             return False
         self.load(name)
         return True

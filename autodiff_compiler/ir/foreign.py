@@ -26,7 +26,7 @@ _IMMUTABLE_IF_LOADED = (("decimal", "Decimal"), ("fractions", "Fraction"))
 GENERATOR = ("numpy.random._generator", "Generator")
 RANDOM_STATE = ("numpy.random.mtrand", "RandomState")
 _RANDOM = (GENERATOR, RANDOM_STATE, ("numpy.random.bit_generator", "BitGenerator"), ("random", "Random"))
-_NUMBER_MODULES = frozenset({"numpy", "scipy", "math", "cmath", "builtins", "_operator", "operator"})
+_NUMBER_MODULES = frozenset({"numpy", "scipy", "bottleneck", "math", "cmath", "builtins", "_operator", "operator"})
 # By module: functions that read their arguments and leave them alone, although what they write outlives the call.
 _WRITERS = {
     "numpy": frozenset({"save", "savez", "savez_compressed", "savetxt"}),
@@ -42,7 +42,7 @@ _KEEPERS = frozenset(
         "vars", "globals", "locals", "iter", "next", "map", "filter", "zip", "enumerate", "reversed", "memoryview",
         "bytearray", "super", "property", "object", "list", "dict", "set", "compile", "input", "copyto", "put", "place",
         "putmask", "vectorize", "frompyfunc", "setitem", "delitem", "_from_iterable", "shuffle", "frombuffer",
-        "setbufsize", "methodcaller", "call",
+        "setbufsize", "methodcaller", "call", "replace",
     }
 )  # fmt: skip
 # Libraries of tables, files, text and the system. No code of them is compiled: they are called, and what they give is

@@ -254,7 +254,7 @@ def _accumulated_type(b: Builder, array: Any, axis: Any = 0) -> Ty:
     return t if t.kind == "array" and t.dims else ANY
 
 
-for _name in ("maximum", "minimum"):
+for _name in ("maximum", "minimum", "fmax", "fmin"):
     op(f"np.{_name}.accumulate", "array: array, axis, dtype, out", type=_accumulated_type)
 
 
@@ -285,6 +285,9 @@ def _accumulated(better: Any) -> Any:
 
 vjp(np.maximum.accumulate, "array")(_accumulated(lambda x, best: lib.invert(np.less_equal(x, best))))
 vjp(np.minimum.accumulate, "array")(_accumulated(lambda x, best: lib.invert(np.greater_equal(x, best))))
+# Of these, a nan is never a better one, and whatever follows it is.
+vjp(np.fmax.accumulate, "array")(_accumulated(lambda x, best: np.logical_or(np.greater(x, best), np.isnan(best))))
+vjp(np.fmin.accumulate, "array")(_accumulated(lambda x, best: np.logical_or(np.less(x, best), np.isnan(best))))
 
 
 def _reduceat_type(b: Builder, array_: Any, indices: Any, axis: Any = 0) -> Ty:

@@ -28,7 +28,8 @@ def crossing(op: Op) -> Exception:
 
 
 def missing_rule(op: Op, name: str) -> Exception:
-    versions = known_versions() if family_of(op.prim.fn) is not None else ""
+    family = family_of(op.prim.fn)
+    versions = known_versions(family) if family is not None else ""
     if versions:
         error = RuleLookupError(
             f"the derivatives of {op.prim.name} are known for {versions}",

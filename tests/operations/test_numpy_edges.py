@@ -213,3 +213,31 @@ def test_percentiles_have_the_dtype_of_numpys(dtype: type, q: float) -> None:
         value, tangent = ad.jvp(f, (x,), (x,))
         assert value.dtype == tangent.dtype == f(x).dtype
         np.testing.assert_allclose(value, f(x), rtol=4 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("name", ["nansum", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanmedian"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("axis", [None, 0])
+def test_reductions_without_nan_keep_narrow_dtypes(name: str, dtype: type, axis: int | None) -> None:
+    function = getattr(np, name)
+
+    def f(x):
+        found = function(x, axis=axis)
+        return np.sum(found) if found.dtype == dtype else np.sum(found * found)
+
+    x = np.array([[0.5, np.nan, 3.0], [2.0, 0.25, 1.5]], dtype)
+    assert function(x, axis=axis).dtype == dtype
+    value, gradient = ad.value_and_grad(f)(x)
+    assert gradient.dtype == dtype
+    np.testing.assert_allclose(value, f(x), rtol=1e-3)
+
+
+def test_running_extremes_that_skip_nan() -> None:
+    w = np.arange(1.0, 7.0)
+
+    def f(x, running):
+        return np.sum(np.where(np.isnan(x), 0.0, w * running(x)))
+
+    x = np.array([np.nan, 1.0, np.nan, 3.0, 2.0, 5.0])
+    assert ad.grad(f)(x, np.fmax.accumulate).tolist() == [0.0, 2.0, 0.0, 9.0, 0.0, 6.0]
+    assert ad.grad(f)(x, np.fmin.accumulate).tolist() == [0.0, 17.0, 0.0, 0.0, 0.0, 0.0]

@@ -635,7 +635,7 @@ def picking_cases() -> Iterator[Case]:
     for fn in (np.logaddexp.reduce, np.logaddexp2.reduce, np.hypot.reduce):
         yield fn, (v,), {}
         yield fn, (x,), {"axis": 1, "keepdims": True}
-    for fn in (np.maximum.accumulate, np.minimum.accumulate):
+    for fn in (np.maximum.accumulate, np.minimum.accumulate, np.fmax.accumulate, np.fmin.accumulate):
         yield fn, (v,), {}
         yield fn, (x, 1), {}
         yield fn, (normal(2, 3, 2), 1), {}

@@ -88,6 +88,7 @@ BELOW: dict[str, set[str]] = {
 ALLOWED_THIRD_PARTY: dict[str, set[str]] = {
     "numba": set(),
     "scipy": {"operations/scipy", "kernels/scipy", "frontend/library/scipy"},  # loaded by `families`
+    "bottleneck": {"frontend/library/others"},
     "matplotlib": set(),
     "pygments": {"api/display.py", "cli/main.py"},
     "gast": {"api/trees.py"},

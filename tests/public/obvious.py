@@ -468,11 +468,244 @@ def numpy_ml() -> Iterator[Callable[[], Any]]:
     yield trees
 
 
+def fits() -> Iterator[Callable[[], Any]]:
+    """Each lineshape and each model of `lmfit`, its parameters, and fits."""
+    import lmfit
+    from lmfit import lineshapes, models
+
+    x = np.linspace(0.6, 4.1, 9)
+    # Values at which no two branches of a lineshape meet.
+    values = {
+        "amplitude": 1.7, "center": 2.03, "sigma": 0.9, "sigma_r": 0.7, "gamma": 0.4, "fraction": 0.3, "beta": 1.3,
+        "expon": 1.6, "skew": 0.2, "q": 1.2, "frequency": 1.1, "shift": 0.2, "decay": 1.5, "kt": 0.8, "center1": 1.3,
+        "center2": 2.93, "sigma1": 0.6, "sigma2": 0.5, "exponent": 1.4, "slope": 0.6, "intercept": 0.2, "a": 0.3,
+        "b": 0.4, "c": 0.5, "centerx": 2.03, "centery": 1.1, "sigmax": 0.9, "sigmay": 0.7, "y": x[::-1].copy(),
+    }  # fmt: skip
+    forms = {
+        "step": ("linear", "atan", "erf", "logistic"),
+        "rectangle": ("linear", "atan", "erf", "logistic"),
+        "thermal_distribution": ("bose", "maxwell", "fermi"),
+    }
+    for name in lineshapes.functions:
+        function = getattr(lineshapes, name)
+        known = inspect.signature(function).parameters
+        given = {key: value for key, value in values.items() if key in known}
+        for form in forms.get(name, (None,)):
+            more = {"form": form} if form else {}
+            yield lambda function=function, given=given, more=more: function(x, **given, **more)
+
+    def of_model(model: Any, data: Any) -> None:
+        given = {key: values.get(key, 0.4) for key in model.param_names}
+        params = model.make_params(**given)
+        variables = {name: data if name == "x" else values[name] for name in model.independent_vars if name != "form"}
+        model.eval(params, **variables)
+        model.eval(**variables, **given)
+        model.make_params(**given)
+
+    yield lambda: of_model(models.GaussianModel(), x)
+    for kind in list(vars(models).values()):
+        if isinstance(kind, type) and issubclass(kind, models.Model) and kind.__module__ == models.__name__:
+            if kind in (models.ExpressionModel, models.SplineModel, models.PolynomialModel):
+                continue
+            yield lambda kind=kind: of_model(kind(), x)
+    yield lambda: of_model(models.PolynomialModel(3), x)
+
+    def peak_and_line() -> None:
+        model = models.GaussianModel(prefix="g_") + models.LinearModel(prefix="l_")
+        given = {"g_amplitude": 1.7, "g_center": 2.03, "g_sigma": 0.9, "l_slope": 0.3, "l_intercept": 0.2}
+        params = model.make_params(**given)
+        data = model.eval(params, x=x) + 0.02 * np.cos(7 * x)
+        model.eval_components(params=params, x=x)
+        result = model.fit(data, params, x=x)
+        result.eval(x=x)
+        result.eval_uncertainty()
+        result.conf_interval()
+        models.GaussianModel().guess(data, x=x)
+
+    def expression() -> None:
+        model = models.ExpressionModel("amp * exp(-(x - cen)**2 / wid)")
+        model.eval(x=x, amp=1.2, cen=2.1, wid=0.8)
+
+    def parameters() -> None:
+        params = lmfit.create_params(a=1.3, b={"value": 0.4, "min": 0.0, "max": 2.0}, c={"value": 0.2, "min": -1.0})
+        params.add("d", value=0.7, max=3.0)
+        params.add("e", expr="2 * a + b")
+        params.valuesdict()
+        params.update_constraints()
+        params.eval("a * b + c")
+        params["a"].set(value=1.4)
+        for name in params:
+            params[name].setup_bounds()
+            params[name].scale_gradient(0.3)
+        lmfit.Parameter("f", value=0.3, min=0.0, max=1.0)
+        lmfit.minimizer.reduce_chisquare(x)
+        lmfit.minimizer.reduce_negentropy(x)
+        lmfit.minimizer.reduce_cauchylogpdf(x)
+        lmfit.minimizer.coerce_float64(x)
+
+    def decays(params: Any, t: Any, data: Any) -> Any:
+        found = params.valuesdict()
+        return found["height"] * np.exp(-t / found["time"]) + found["floor"] - data
+
+    def fitted(method: str, **bounds: Any) -> Callable[[], Any]:
+        def run() -> None:
+            params = lmfit.Parameters()
+            params.add("height", value=1.0, **bounds)
+            params.add("time", value=1.2)
+            params.add("floor", value=0.1)
+            data = 1.7 * np.exp(-x / 1.4) + 0.2 + 0.01 * np.sin(9 * x)
+            lmfit.minimize(decays, params, method=method, args=(x, data))
+            minimizer = lmfit.Minimizer(decays, params, fcn_args=(x, data))
+            minimizer.minimize(method=method)
+            minimizer.penalty(np.array([1.1, 1.2, 0.1]))
+
+        return run
+
+    yield from (peak_and_line, expression, parameters)
+    yield from (fitted("leastsq"), fitted("least_squares", min=0.0, max=5.0), fitted("nelder"), fitted("lbfgsb"))
+
+
+def likelihoods() -> Iterator[Callable[[], Any]]:
+    """The tensors of NumPy in `pyhf`, its distributions and interpolations, and models with each modifier."""
+    import pyhf
+    from pyhf.tensor import common
+
+    pyhf.set_backend("numpy")
+    tensors = pyhf.tensorlib
+    rates, means, widths = np.array([5.3, 8.1, 2.4]), np.array([5.0, 7.5, 3.0]), np.array([1.1, 0.6, 0.8])
+    counts = np.array([6.0, 7.0, 2.0])
+    pars = np.array([0.3, -1.4, 0.7])
+
+    def tensorlib() -> None:
+        tensors.clip(pars, -1.0, 0.5)
+        tensors.erf(pars)
+        tensors.erfinv(np.array([0.2, -0.5]))
+        tensors.tile(pars, (2,))
+        tensors.conditional(True, lambda: pars, lambda: means)
+        tensors.tolist(pars)
+        tensors.outer(pars, means)
+        tensors.gather(pars, np.array([2, 0]))
+        tensors.boolean_mask(pars, np.array([True, False, True]))
+        tensors.astensor([1.2, 3.4])
+        tensors.sum(np.outer(pars, means), axis=0)
+        tensors.product(pars)
+        tensors.product(np.outer(pars, means), axis=1)
+        tensors.abs(pars)
+        tensors.power(means, pars)
+        tensors.sqrt(means)
+        tensors.divide(pars, means)
+        tensors.log(means)
+        tensors.exp(pars)
+        tensors.stack([pars, means])
+        tensors.where(np.array([True, False, True]), pars, means)
+        tensors.concatenate([pars, means])
+        tensors.simple_broadcast(np.array([1.2]), means)
+        tensors.reshape(pars, (3, 1))
+        tensors.ravel(np.outer(pars, means))
+        tensors.einsum("i,j->ij", pars, means)
+        tensors.transpose(np.outer(pars, means))
+        tensors.to_numpy(pars)
+
+    def densities() -> None:
+        tensors.poisson_logpdf(counts, rates)
+        tensors.poisson(counts, rates)
+        tensors.normal_logpdf(pars, means, widths)
+        tensors.normal(pars, means, widths)
+        tensors.normal_cdf(pars, means, widths)
+        tensors.poisson_dist(rates).log_prob(counts)
+        tensors.normal_dist(means, widths).log_prob(pars)
+        poisson, normal = pyhf.probability.Poisson(rates), pyhf.probability.Normal(means, widths)
+        poisson.log_prob(counts)
+        poisson.expected_data()
+        normal.log_prob(pars)
+        normal.expected_data()
+        pyhf.probability.Independent(poisson).log_prob(counts)
+        viewer = common._TensorViewer([[0, 2, 4], [1, 3, 5]])
+        both = pyhf.probability.Simultaneous([poisson, normal], viewer)
+        both.expected_data()
+        both.log_prob(np.concatenate([counts, pars]))
+
+    def interpolated(kind: Any) -> None:
+        low, middle, high = [0.9, 1.8], [1.0, 2.1], [1.2, 2.3]
+        histograms = [[[low, middle, high]], [[[0.8, 1.5], [1.1, 1.7], [1.3, 2.2]]]]
+        kind(histograms, subscribe=False)(np.array([[0.4, -0.6], [1.3, -1.7]]))
+
+    def on_model(model: Any, start: Any) -> None:
+        pars = np.asarray(start, float)
+        data = np.asarray(model.expected_data(pars)) * 1.03
+        model.expected_data(pars.tolist())
+        model.expected_actualdata(pars)
+        model.expected_auxdata(pars)
+        model.main_model.expected_data(pars)
+        model.main_model.logpdf(data[: model.config.nmaindata], pars)
+        model.constraint_model.logpdf(data[model.config.nmaindata :], pars)
+        model.logpdf(pars, data)
+        model.logpdf(pars.tolist(), data.tolist())
+        model.pdf(pars, data)
+        model.mainlogpdf(data[: model.config.nmaindata], pars)
+        model.constraint_logpdf(data[model.config.nmaindata :], pars)
+        pyhf.infer.mle.twice_nll(pars, data, model)
+        model.make_pdf(pars).expected_data()
+        for constraint in (model.constraint_model.constraints_gaussian, model.constraint_model.constraints_poisson):
+            if constraint.has_pdf():
+                constraint.logpdf(data[model.config.nmaindata :], pars)
+        for modifier in model.main_model.modifiers_appliers.values():
+            modifier.apply(pars)
+
+    def uncorrelated() -> None:
+        model = pyhf.simplemodels.uncorrelated_background([12.0, 11.0], [50.0, 52.0], [3.0, 7.0])
+        on_model(model, [1.1, 0.97, 1.04])
+
+    def correlated() -> None:
+        model = pyhf.simplemodels.correlated_background([12.0, 11.0], [50.0, 52.0], [45.0, 57.0], [55.0, 47.0])
+        on_model(model, [0.4, 1.1])
+
+    def each_modifier() -> None:
+        background = [
+            {"name": "norm", "type": "normsys", "data": {"hi": 1.1, "lo": 0.92}},
+            {"name": "shape", "type": "histosys", "data": {"hi_data": [22.0, 31.0], "lo_data": [18.0, 27.0]}},
+            {"name": "stat", "type": "staterror", "data": [1.4, 2.1]},
+            {"name": "free", "type": "shapefactor", "data": None},
+            {"name": "lumi", "type": "lumi", "data": None},
+        ]
+        signal = [{"name": "mu", "type": "normfactor", "data": None}, {"name": "lumi", "type": "lumi", "data": None}]
+        samples = [
+            {"name": "signal", "data": [5.0, 9.0], "modifiers": signal},
+            {"name": "background", "data": [20.0, 29.0], "modifiers": background},
+        ]
+        lumi = {"name": "lumi", "auxdata": [1.0], "sigmas": [0.1], "bounds": [[0.5, 1.5]], "inits": [1.0]}
+        spec = {
+            "channels": [{"name": "only", "samples": samples}],
+            "parameters": [lumi],
+        }
+        model = pyhf.Model(spec)
+        rng = np.random.RandomState(4)
+        on_model(model, np.asarray(model.config.suggested_init()) + rng.uniform(-0.2, 0.2, model.config.npars))
+
+    def inferred() -> None:
+        model = pyhf.simplemodels.uncorrelated_background([12.0, 11.0], [50.0, 52.0], [3.0, 7.0])
+        data = [51.0, 48.0, *model.config.auxdata]
+        pyhf.infer.mle.fit(data, model)
+        pyhf.infer.mle.fixed_poi_fit(1.0, data, model)
+        bounds, fixed = model.config.suggested_bounds(), model.config.suggested_fixed()
+        pyhf.infer.test_statistics.qmu_tilde(1.0, data, model, model.config.suggested_init(), bounds, fixed)
+        distribution = pyhf.infer.calculators.AsymptoticTestStatDistribution(0.4)
+        distribution.cdf(0.7)
+        distribution.pvalue(0.7)
+        distribution.expected_value(1.0)
+
+    yield from (tensorlib, densities, uncorrelated, correlated, each_modifier, inferred)
+    for code in (0, 1, 2, 4, "4p"):
+        yield lambda code=code: interpolated(pyhf.interpolators.get(code))
+
+
 # What makes the calls of a package. Each function yields calls that fail on their own.
 CALLS: dict[str, Callable[[], Iterator[Callable[[], Any]]]] = {
     "filterpy": kalman_filters,
+    "lmfit": fits,
     "numpy_ml": numpy_ml,
     "opfunu": opfunu,
+    "pyhf": likelihoods,
 }
 
 # What has to be done before a package can be imported.

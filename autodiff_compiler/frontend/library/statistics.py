@@ -185,6 +185,12 @@ def _counted(a: Any, axis: Any, keepdims: Any) -> Any:
     return np.sum(~np.isnan(a), axis=axis, keepdims=keepdims)
 
 
+def _by_count(total: Any, count: Any) -> Any:
+    """The quotient by a number of items, in the dtype of the sum."""
+    narrow = np.issubdtype(total.dtype, np.inexact) and total.dtype not in (np.float64, np.complex128)
+    return (total / count).astype(total.dtype) if narrow else total / count
+
+
 @defines(np.nanprod)
 def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     _no_dtype(dtype)
@@ -194,7 +200,7 @@ def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
 @defines(np.nanmean)
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     _no_dtype(dtype)
-    return np.nansum(a, axis=axis, keepdims=keepdims) / _counted(a, axis, keepdims)
+    return _by_count(np.nansum(a, axis=axis, keepdims=keepdims), _counted(a, axis, keepdims))
 
 
 @defines(np.nanvar)
@@ -203,7 +209,7 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: A
     centred = np.where(np.isnan(a), 0.0, a - nanmean(a, axis, keepdims=True))
     total = np.sum(np.abs(centred) ** 2, axis=axis, keepdims=keepdims)
     freedom = _counted(a, axis, keepdims) - ddof
-    return np.where(freedom <= 0, np.nan, total / freedom)[()]
+    return np.where(freedom <= 0, np.nan, _by_count(total, freedom))[()]
 
 
 @defines(np.nanstd)

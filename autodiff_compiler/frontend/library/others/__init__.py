@@ -1,0 +1,12 @@
+"""Definitions of functions of smaller libraries in terms of NumPy's: a module for each library, loaded when a program
+calls a function of it."""
+
+from __future__ import annotations
+
+from ....families import Families
+from ...definitions import LATE
+
+FAMILIES = Families(__name__, "bottleneck")
+LATE.append(FAMILIES.load_for)
+
+__all__ = ["FAMILIES"]
