@@ -39,7 +39,8 @@ class Verdict:
     A function that oscillates within the steps of the differences, as Weierstrass's does, is useless.
 
     An edge is a point at which a comparison of equal numbers, a tie or a root of zero decides, and the gradient is
-    that of one branch, or nan. Beside it, the gradient is right, unless all points are like this one.
+    that of one branch, or nan. Beside it, the gradient is right, unless all points are like this one. A solution with
+    few digits is an edge too, if the gradient is right with a small tolerance.
     """
 
     name: str
@@ -259,10 +260,14 @@ def judge(call: Recorded, seconds: float, filename: str) -> Iterator[Verdict]:
         yield Verdict(name, "right", program=program, seconds=taken)
     elif rounding_decides(differences):
         yield Verdict(name, "useless", "rounding decides the result")
+    elif is_staircase(differences, slopes, gradients):
+        yield Verdict(name, "useless", "it is a staircase, finer than the steps of the differences")
     elif is_mean_slope(driver, differences, slopes, gradients):
         yield Verdict(name, "useless", "it oscillates within the steps of the differences")
     elif all("nan, by differences" in text for text in mistakes(slopes, gradients)):
         yield Verdict(name, "edge", "nan, where infinite slopes cancel", "\n".join(bad[:8]), program, taken)
+    elif right_if_tight(driver, loss, seconds):
+        yield Verdict(name, "edge", "right where the solver goes on to the end", "\n".join(bad[:8]), program, taken)
     elif right_beside(driver, loss, seconds):
         yield Verdict(name, "edge", "right beside this point", "\n".join(bad[:8]), program, taken)
     else:
@@ -333,6 +338,41 @@ def is_mean_slope(driver: Driver, differences: Differences, slopes: list[Slope],
         if spread < 0.3 * abs(float(np.asarray(at(gradients[slope.argument], slope.path))[slope.index]) - slope.value):
             return False
     return True
+
+
+def is_staircase(differences: Differences, slopes: list[Slope], gradients: Any) -> bool:
+    """Where a slope differs, the gradient is 0, and so small a step changes nothing that would be seen on a slope."""
+    for slope in [slope for slope in slopes if mistakes([slope], gradients)]:
+        leaf = at(differences.args[slope.argument], slope.path)
+        size = abs(float(np.asarray(leaf)[slope.index]))
+        seen = 1e3 * np.finfo(float).eps * abs(differences.base)  # a change of the result above what rounding makes
+        h = max(seen / abs(slope.value or 1.0), 1e3 * np.finfo(float).eps * size)
+        found = float(np.asarray(at(gradients[slope.argument], slope.path), float)[slope.index])
+        ends = [differences.moved(slope.argument, slope.path, slope.index, by) for by in (h, -h, 2 * h, -2 * h)]
+        if found != 0 or h > 1e-3 * STEPS[-1] * size or any(end != differences.base for end in ends):
+            return False
+    return True
+
+
+def right_if_tight(driver: Driver, loss: Any, seconds: float) -> bool:
+    """The gradient is right where all arguments that are tolerances are small.
+
+    The gradient is that of the solution. One that is solved for with few digits differs from it, and so do its slopes.
+    """
+    names = driver.source[9 : driver.source.index(")")].split(", ")[: driver.active]
+    given = [k for k, name in enumerate(names) if re.fullmatch(r"[a-z]?tol\d*", name) and np.ndim(driver.args[k]) == 0]
+    if not given:
+        return False
+    import autodiff_compiler as ad
+
+    args = [1e-14 if k in given else arg for k, arg in enumerate(copy.deepcopy(driver.args))]
+    try:
+        slopes = slopes_of(Driver(driver.source, driver.names, args, driver.active), Differences(loss, args), seconds)
+        slopes = [slope for slope in slopes if slope.argument not in given]
+        gradients = ad.grad(loss, argnums=tuple(range(driver.active)))(*copy.deepcopy(args))
+    except Exception:
+        return False
+    return any(slope.value for slope in slopes) and not mistakes(slopes, gradients)
 
 
 def right_beside(driver: Driver, loss: Any, seconds: float) -> bool:

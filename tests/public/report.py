@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import hashlib
 import json
 import os
 import sys
@@ -11,17 +12,23 @@ from dataclasses import asdict
 from pathlib import Path
 
 from .judging import Verdict, judged
-from .recording import record
+from .recording import Recorded, record
 
 KINDS = ("right", "edge", "refused", "wrong", "crashed", "slow", "useless")
 
 
 def run(
-    package: str, calls: int, seconds: float, only: str, verbose: bool, before: list[Verdict] | None = None
+    package: str,
+    calls: int,
+    seconds: float,
+    only: str,
+    verbose: bool,
+    before: list[Verdict] | None = None,
+    sample: int | None = None,
 ) -> list[Verdict]:
     """The verdicts on a package. Of an earlier run, those that were right or of no use are taken over."""
     verdicts = []
-    recorded = [call for call in record(package, calls, 20.0) if only in call.target.name]
+    recorded = sampled([call for call in record(package, calls, 20.0) if only in call.target.name], sample)
     known: dict[str, list[Verdict]] = {}
     for verdict in before or ():
         known.setdefault(verdict.name, []).append(verdict)
@@ -38,6 +45,13 @@ def run(
                 f"{verdict.kind:8} {verdict.name} {verdict.reason} {verdict.seconds:.1f}", file=sys.stderr, flush=True
             )
     return verdicts
+
+
+def sampled(recorded: list[Recorded], count: int | None) -> list[Recorded]:
+    """The calls of so many functions. Which ones depends on their names alone, so a later run takes the same."""
+    names = sorted({call.target.name for call in recorded}, key=lambda name: hashlib.md5(name.encode()).digest())
+    chosen = set(names[:count])
+    return [call for call in recorded if call.target.name in chosen]
 
 
 def table(by_package: dict[str, list[Verdict]]) -> str:
@@ -77,6 +91,7 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=20.0, help="for each call")
     parser.add_argument("--only", default="", help="a part of the names of the functions to look at")
+    parser.add_argument("--sample", type=int, help="look at so many functions of each package only, always the same")
     parser.add_argument("--examples", type=int, default=2, help="of each reason")
     parser.add_argument("--json", type=Path, help="a file to which all verdicts are written")
     parser.add_argument("--again", action="store_true", help="only what was neither right nor of no use in that file")
@@ -90,7 +105,7 @@ def main() -> None:
     earlier = json.loads(given.json.read_text()) if given.again else {}
     for package in given.packages:
         before = [Verdict(**verdict) for verdict in earlier.get(package, ())]
-        by_package[package] = run(package, given.calls, given.seconds, given.only, given.verbose, before)
+        by_package[package] = run(package, given.calls, given.seconds, given.only, given.verbose, before, given.sample)
         if given.json:
             given.json.write_text(json.dumps({p: [asdict(v) for v in vs] for p, vs in by_package.items()}, indent=1))
     verdicts = [verdict for group in by_package.values() for verdict in group]
