@@ -40,6 +40,7 @@ from .avals import (
     is_number,
     is_static_int,
     key_av,
+    remedy_of,
 )
 from .folds import proved
 from .handlers import Ctx, Node, Val, lowers
@@ -269,7 +270,7 @@ class Access(Memory):
                 return found
             if kind is Obj and isinstance(base.obj, type):
                 return self.class_item(base, index, node)
-        remedy = "make it an array, tuple, list or dictionary first"
+        remedy = remedy_of(base, "make it an array, tuple, list or dictionary first")
         self.fail(f"{describe(base)} cannot be subscripted here", node, remedy)
 
     def dict_item(self, base: DictRef, index: Val, node: Node) -> Val:

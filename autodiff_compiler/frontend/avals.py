@@ -631,6 +631,16 @@ _NOUNS: dict[type, str] = {
 }  # fmt: skip
 
 
+def noun_of(cls: type) -> str:
+    """What an instance of a class is. A class that stands for something else says it."""
+    return getattr(cls, "__autodiff_noun__", None) or f"an instance of {cls.__name__}"
+
+
+def remedy_of(av: Any, usual: str) -> str:
+    """What to do with a value where its kind does not fit."""
+    return str(getattr(getattr(av, "cls", None), "__autodiff_remedy__", usual))
+
+
 def describe(av: Any) -> str:
     """What a value is, in the words of an error message."""
     if type(av) is Value:
@@ -640,7 +650,7 @@ def describe(av: Any) -> str:
     if type(av) is StreamOf:
         return {"zip": "a zip", "enumerate": "an enumeration"}.get(av.kind, _NOUNS[IndexedOf])
     if type(av) is Instance:
-        return "an iterator" if av.cls is OneShot else f"an instance of {av.cls.__name__}"
+        return "an iterator" if av.cls is OneShot else noun_of(av.cls)
     if type(av) is Obj:
         named = isinstance(av.obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType))
         return f"{av.obj.__name__ if named else type(av.obj).__name__!r}"

@@ -41,6 +41,8 @@ from .avals import (
     is_constant,
     items_in,
     leaves_of,
+    noun_of,
+    remedy_of,
 )
 from .causes import demand
 from .exits import DEAD, NORMAL
@@ -195,6 +197,8 @@ class Core(Parts):
 
     def lacks(self, cls: type, error: type[Exception], arg: str, node: Node, *more: str) -> NoReturn:
         """What Python raises of an object without what is asked of it. It is refused if SciPy's has more than ours."""
+        if hasattr(cls, "__autodiff_noun__"):
+            self.fail(f"this is not done for {noun_of(cls)}", node, getattr(cls, "__autodiff_remedy__", ""))
         if str(cls.__module__).startswith("autodiff_compiler.frontend.library."):
             message = f"{arg} here: the compiler knows only a part of what SciPy's has"
             self.fail(message, node, "see docs/scipy.md for what it has, or compute it outside of the function")
@@ -470,7 +474,7 @@ class Core(Parts):
             return self.operand(self.use(av, "", node), node)
         if kind is Conflict:
             self.fail(f"this {av.why}", node, av.remedy, cause=av)
-        remedy = "pass numbers, arrays, or tuples and lists of them"
+        remedy = remedy_of(av, "pass numbers, arrays, or tuples and lists of them")
         self.fail(f"{describe(av)} cannot be used as a value here", node, remedy)
 
     def only_looked_at(self, av: Val, name: str, node: Node) -> None:

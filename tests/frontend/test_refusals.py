@@ -1187,11 +1187,11 @@ refuse(
     """
 def f(x):
     return np.sum(np.frompyfunc(lambda v: v * v, 1, 1)(x))
-                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 """,
     errors.UnsupportedError,
-    "np.frompyfunc, which makes arrays of objects",
-    "use np.vectorize",
+    "an array of objects of np.frompyfunc cannot be used as a value here",
+    r"make an array of numbers of it: \.astype\(float\)",
 )
 refuse(
     "an object that decides what its attributes are",

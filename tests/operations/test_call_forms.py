@@ -27,6 +27,14 @@ def vectorized_outside(x):
     return np.sum(STEEP(x * 1.5) * x) + np.sum(WHOLE(x, 3.0)) + np.sum(STEEP(x, k=x[2])) + np.sum(STEEP(x[0]))
 
 
+def objects_to_numbers(x):
+    scale = x[1]
+    squared = np.frompyfunc(lambda v: v * v * scale if v > 0.5 else 1, 1, 1)
+    both = np.frompyfunc(lambda v, w: (v * w, v - w), 2, 2)
+    a, b = both(x, x[:, None])
+    return np.sum(squared(x).astype(float) * x) + squared(x[0]) + np.sum(a.astype(np.float64) * b.astype(float))
+
+
 def first_value_is_an_int(x):
     return np.sum(np.vectorize(lambda v: 0 if v > 0.6 else v)(x) * x)
 
@@ -123,7 +131,8 @@ def made_by_its_class(x):
 
 FUNCTIONS = [
     made_by_its_class,
-    vectorized_inside, vectorized_outside, first_value_is_an_int, called_once_more_for_the_dtype, stacked, joined,
+    vectorized_inside, vectorized_outside, objects_to_numbers, first_value_is_an_int,
+    called_once_more_for_the_dtype, stacked, joined,
     distinct_values, distinct_and_more, weighted_histogram, nested_lists, items, axes_by_number, real_if_close,
     eigenvalues, turning, norms,
 ]  # fmt: skip
@@ -157,3 +166,13 @@ def test_a_function_of_elements_with_options_is_refused():
         ad.grad(lambda x: np.vectorize(lambda v: (v, v))(x)[0].sum())(X)
     with pytest.raises(ad.UnsupportedError, match="signature"):
         ad.grad(lambda x: np.vectorize(np.sum, signature="(n)->()")(x).sum())(X)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda y: np.sum(y), lambda y: y.sum(), lambda y: y[0], lambda y: sum(y), lambda y: np.sum(y * 2.0),
+     lambda y: np.sum(y.astype(object))],
+)  # fmt: skip
+def test_arrays_of_objects_name_the_remedy(f):
+    with pytest.raises(ad.UnsupportedError, match=r"array of objects(.|\n)*\.astype\(float\)"):
+        ad.grad(lambda x: f(np.frompyfunc(lambda v: v * v, 1, 1)(x)))(X)

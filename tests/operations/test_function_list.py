@@ -54,10 +54,6 @@ def written(fn: object) -> str:
     return ""
 
 
-def refuses(fn: object) -> bool:
-    return fn is np.frompyfunc
-
-
 PLACES = {
     np.nonzero, np.argwhere, np.ix_, np.indices, np.diag_indices, np.diag_indices_from, np.tril_indices,
     np.triu_indices, np.tril_indices_from, np.triu_indices_from,
@@ -87,7 +83,7 @@ def listed() -> str:
         if prim.name.startswith(("np.", "math.")) and getattr(fn, "__module__", "") not in OURS
     }
     with_rule = {p.name for p in PRIMS.values() if p.name in ours and record.has_rule(p) and not p.nondiff}
-    with_rule |= {name for fn in DEFINED if (name := written(fn)) and not refuses(fn) and fn not in PLACES} - NEWER
+    with_rule |= {name for fn in DEFINED if (name := written(fn)) and fn not in PLACES} - NEWER
     constant = {p.name for p in PRIMS.values() if p.name in ours and p.nondiff}
     constant |= {written(fn) for fn in PLACES}
     with_rule -= {written(fn) for fn in PLACES}

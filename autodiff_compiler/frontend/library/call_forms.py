@@ -51,9 +51,47 @@ def vectorize(
     return mapped
 
 
+class Objects:
+    """The array of objects that a function of ``np.frompyfunc`` gives. found: what the function gave, in a list."""
+
+    __autodiff_noun__ = "an array of objects of np.frompyfunc"
+    __autodiff_remedy__ = "make an array of numbers of it: .astype(float)"
+
+    def __init__(self, found: Any, shape: Any) -> None:
+        self.found = found
+        self.shape = shape
+
+    @property
+    def ndim(self) -> Any:
+        return len(self.shape)
+
+    def astype(self, dtype: Any, *options: Any, **named: Any) -> Any:
+        if np.dtype(dtype).kind not in "biufc":
+            refuse("an array of objects of another one", self.__autodiff_remedy__)
+        return np.array(self.found, dtype=dtype).reshape(self.shape)
+
+    def __getattr__(self, name: Any) -> Any:
+        refuse("this attribute of an array of objects of np.frompyfunc", self.__autodiff_remedy__)
+
+
 @defines(np.frompyfunc)
-def frompyfunc(*args: Any, **kwargs: Any) -> Any:
-    refuse("np.frompyfunc, which makes arrays of objects", "use np.vectorize, or loop over the elements")
+def frompyfunc(func: Any, /, nin: Any, nout: Any, *, identity: Any = None) -> Any:
+    def mapped(*args: Any) -> Any:
+        if len(args) != nin:
+            raise TypeError("wrong number of arguments")
+        arrays = [np.asarray(a) for a in args]
+        if len(arrays) > 1:
+            arrays = list(np.broadcast_arrays(*arrays))
+        shape = arrays[0].shape
+        flat = [a.reshape(-1) for a in arrays]
+        if len(shape) == 0:
+            return func(*[a[0].item() for a in flat])
+        found = [func(*[a[k].item() for a in flat]) for k in range(flat[0].shape[0])]
+        if nout == 1:
+            return Objects(found, shape)
+        return tuple([Objects([given[k] for given in found], shape) for k in range(nout)])
+
+    return mapped
 
 
 # --- one array in the place of a list of arrays -----------------------------------------------------------------------
