@@ -78,7 +78,7 @@ class Calls(Comprehensions):
         if kind is Bound:
             if isinstance(fn.fn, str):
                 return self.call_method(fn.self, fn.fn, args, kwargs, node)
-            if type(fn.self) is Obj and root_module(fn.self.obj) == "random" and type(fn.fn) is Obj:
+            if type(fn.self) is Obj and root_module(fn.self.obj) in ("random", "numpy") and type(fn.fn) is Obj:
                 method = getattr(fn.self.obj, fn.fn.obj.__name__, None)  # it is called, and not inlined
                 if drawn(method, "") is not None or fn.fn.obj.__name__ in _STATES:
                     return self.call_unknown(method, args, kwargs, node)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import multivariate_normal, normal, rand, seed
 
 import autodiff_compiler as ad
 from autodiff_compiler.ir.core import Builder, Region
@@ -246,6 +247,17 @@ def test_draws_of_pythons_generators_move_with_their_parameters() -> None:
     value, gradient = ad.value_and_grad(f)(p)
     assert value == f(p)
     assert np.allclose(gradient, differences(f, p), rtol=1e-5, atol=1e-6)
+
+
+def test_methods_that_were_imported_by_name_are_draws() -> None:
+    def f(p: np.ndarray) -> Any:
+        seed(3)
+        return np.sum(multivariate_normal(mean=p, cov=np.outer(p, p) + np.diag(p), size=4) @ normal(p, 2.0)) * rand()
+
+    p = np.array([0.4, 0.9, 1.7])
+    value, gradient = ad.value_and_grad(f)(p)
+    assert value == pytest.approx(f(p), rel=1e-14)
+    assert np.allclose(gradient, differences(f, p), rtol=1e-5, atol=1e-5)
 
 
 WRONG: list[Any] = [
