@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MappingView, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, MappingView, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -45,12 +45,15 @@ def leave_manager(manager: Any, *raised: Any) -> None:
 
 
 def is_collection(value: Any) -> bool:
-    """To go through it changes nothing, and can be done again.
+    """To go through it changes nothing, and can be done again. So it is with what has a length, items by keys, and
+    iterators that are others, such as a column of pandas.
 
     >>> is_collection([1, 2]), is_collection({1: 2}.items()), is_collection(iter([1, 2]))
     (True, True, False)
     """
-    return isinstance(value, _COLLECTIONS)
+    if isinstance(value, _COLLECTIONS):
+        return True
+    return isinstance(value, Collection) and hasattr(type(value), "__getitem__") and not isinstance(value, Iterator)
 
 
 def items_in(value: Any) -> list[Any]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import UnsupportedError
 from ..ir.core import Loc
+from ..ir.foreign import common_class
 from ..ir.types import OBJECT
 from ..live import is_collection
 from ..lowered import ANYTHING, OBJECT_KEY, Fact, Input, Lowered, Path
@@ -153,7 +154,7 @@ def fact_of(value: Any) -> Fact:
     if isinstance(value, np.generic) and value.dtype.kind in "biufc":
         return ("generic", value.dtype)
     if isinstance(value, tuple) and len(value) <= 8 and (cls is tuple or hasattr(cls, "_fields")):
-        return ("tuple", None if cls is tuple else cls, tuple([fact_of(x) for x in value]))
+        return ("tuple", None if cls is tuple else common_class(cls), tuple([fact_of(x) for x in value]))
     if cls in OBJECT_CLASSES:
         return ("object", cls)
     return ("object", "iterator" if hasattr(cls, "__iter__") and not is_collection(value) else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import Any
 
 import numpy as np
@@ -264,6 +265,10 @@ class Access(Memory):
                 if base.op is not None and base.op.prim is SHAPE_OF:
                     return self.emit(node, DIM, base.op.args[0], index)
             return _plain_get(self, base, index, node)
+        if kind is Obj and base.obj is sys.modules:
+            if not self.contains(index, base, node):
+                self.raises(KeyError, index, node)
+            return self.module_entry(sys.modules.get, index, node)
         if kind is Instance or kind is Obj:
             found = self.call_special(base, "__getitem__", [index], node)
             if found is not NotImplemented:

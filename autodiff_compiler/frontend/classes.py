@@ -10,6 +10,7 @@ import types
 import numpy as np
 
 from ..ir.core import Value, type_of
+from ..ir.foreign import is_common
 from ..tree import class_lookup
 from .avals import (
     BUILTIN,
@@ -84,6 +85,9 @@ class Classes(Questions):
         if found is None:
             remedy = "make it one type on all paths, with float(...) or np.asarray(...)"
             self.not_known("the type of this value", node, remedy)
+        if is_common(found):
+            which = f"the class of this {found.__name__}, one of several that are made anew in each call,"
+            self.not_known(which, node, "ask for its fields")
         return Obj(found, self.class_path(av) if type(av) is Obj or is_object(av) and type(av) is not Seq else None)
 
     def looked_up(self, av: Val, name: str, read: bool, node: Node) -> Val:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import collections
 import enum
 import functools
+import sys
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -246,6 +247,8 @@ class Inputs:
             self.guard(path, "type", list)
             self.guard(path, "len", len(obj))
             return ListRef(self._container(obj, path, Items(items(enumerate(obj))), name, hidden))
+        if obj is sys.modules:
+            return Obj(obj, path)  # see `Names.module_entry`
         if kind is dict:
             self.guard(path, "type", dict)
             self.guard(path, "keys", tuple(obj))

@@ -7,7 +7,7 @@ import types
 from typing import Any, NoReturn
 
 from ..errors import MissingNameError
-from ..ir.core import Value
+from ..ir.core import Value, structural_key
 from ..ir.opset import RAISE, exception
 from ..lowered import ObjectStep
 from ..tree import is_library_class
@@ -104,6 +104,14 @@ class Names(Core):
         if self.caching and not _is_settled(self, obj, path):
             self.impure(self.caching[-1])
         return self.inputs.wrap(obj, path, "", True, self.loc_of(node) if hasattr(node, "lineno") else self.builder.loc)
+
+    def module_entry(self, method: Any, name: Val, node: Node) -> Any:
+        """What a method of `sys.modules` says of one name. Nothing is assumed of other names: compiling adds some."""
+        if not isinstance(name, str):
+            what = "an entry of sys.modules of which the name is known at run time only"
+            self.fail(what, node, "write the name, or look outside of the function", cause=name)
+        path: Any = (ObjectStep(("object", method)), ("call", (name,), structural_key((name,))))
+        return self.outside(method(name), path, node)
 
     def impure(self, fn: Any) -> NoReturn:
         raise FoundWanting(Impure(fn))

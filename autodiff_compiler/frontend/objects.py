@@ -361,7 +361,7 @@ def _instance_attribute(ctx: Objects, av: Val, name: str, node: Node) -> Val:
     cls = ctx.cls_of(av)
     ctx.only_looked_at(av, name, node)
     if name == "__class__":
-        return Obj(cls, ctx.class_path(av))
+        return ctx.known_class(av, node) if type(av) is Seq else Obj(cls, ctx.class_path(av))
     if cls is types.TracebackType:
         ctx.fail("what a traceback holds is not known to compiled code", node, "name what is asked for before")
     getter = class_lookup(cls, "__getattribute__")

@@ -15,6 +15,7 @@ from ..ir.core import Prim, Value
 from ..ir.opset import GET
 from ..ir.sites import OBSERVE
 from ..ir.types import OBJECT, PYTHON_DTYPES, Ty, array, generic
+from ..live import items_in
 from ..lowered import ANYTHING, Fact
 from ..operations.record import has_rule
 from .avals import Ref, Seq
@@ -35,12 +36,14 @@ class Watch:
     sites:     the numbers of the sites, for all lowerings of one function
     observing: the lowering is for a run that observes: code that cannot be lowered ends that run
     met:       the sites that the lowering has met, each with what made the value
+    site_of:   the sites of values
     """
 
     facts: dict[int, Fact]
     sites: dict[Any, int]
     observing: bool = False
     met: dict[int, str] = field(default_factory=dict)
+    site_of: dict[Value, int] = field(default_factory=dict)
 
 
 def observed(ctx: Core, value: Value, prim: Prim, node: Node) -> Val:
@@ -58,14 +61,23 @@ def observed(ctx: Core, value: Value, prim: Prim, node: Node) -> Val:
     if not prim.effects and has_rule(prim) and not of_object and may_vary(ctx, value):
         if value.type.dims is not None or value.type.kind != "array":
             return value  # the derivative comes from its rule
-    key = (ctx.frame.file, _place(node), _calls(ctx.frame), prim.name)
-    site = watch.sites.setdefault(key, len(watch.sites))
+    # One place may read several things: ``for a, b in zip(table.a, table.b)``.
+    sources = [_source(watch, v) for v in value.op.operands()]
+    key = (ctx.frame.file, _place(node), _calls(ctx.frame), prim.name, tuple(sources))
+    site = watch.site_of[value] = watch.sites.setdefault(key, len(watch.sites))
     watch.met[site] = f"{prim.name} in line {getattr(node, 'lineno', 0)}"
     fact = watch.facts.get(site)
     ctx.builder.emit(OBSERVE, value, site)
     if fact is None and not watch.observing:
         ctx.raises(RuntimeError, "a value that was not seen before", node)  # the check of its site fails before
     return value if fact is None else _typed(ctx, value, fact, prim.effects or (of_object and fact[0] == "object"))
+
+
+def _source(watch: Watch, value: Value) -> int | None:
+    """The site of a value, or of the object whose items it holds."""
+    if value.op is not None and value.op.prim.fn is items_in:
+        value = value.op.args[0]
+    return watch.site_of.get(value)
 
 
 def _typed(ctx: Core, value: Value, fact: Fact, given: bool) -> Val:

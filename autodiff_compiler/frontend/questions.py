@@ -10,6 +10,7 @@ import collections
 import enum
 import numbers
 import operator
+import sys
 import types
 from functools import partial
 from typing import Any, NoReturn
@@ -287,6 +288,8 @@ class Questions(Access):
     def contains(self, a: Val, b: Val, node: Node) -> Val:
         """``a in b``."""
         b = self.underlying(self.use(b, "the value", node), node, "__contains__")
+        if type(b) is Obj and b.obj is sys.modules:
+            return self.module_entry(sys.modules.__contains__, a, node)
         if type(b) is Obj or is_object(b) and type(b) is not Seq:
             return _object_contains(self, a, b, node)
         if is_set(b):

@@ -6,6 +6,7 @@ that it can reach. See `analysis.taint`.
 
 from __future__ import annotations
 
+import collections
 import datetime
 import io
 import sys
@@ -81,6 +82,43 @@ def loaded(*classes: tuple[str, str]) -> tuple[type, ...]:
     return tuple([cls for cls in found if isinstance(cls, type)])
 
 
+_COMMON: dict[tuple[Any, ...], type] = {}  # by module, name and fields
+
+
+def common_class(cls: Any) -> Any:
+    """One class for the named tuples of the same name and fields that a library of `CALLED` makes anew in each call, as
+    `itertuples` of pandas does. Any other class is itself.
+
+    >>> import collections
+    >>> rows = [collections.namedtuple("Row", "x y", module="pandas.core") for _ in range(2)]
+    >>> common_class(rows[0]) is common_class(rows[1]), common_class(rows[0])._fields
+    (True, ('x', 'y'))
+    >>> common_class(tuple) is tuple
+    True
+    """
+    module, name, fields = cls.__module__, cls.__name__, getattr(cls, "_fields", None)
+    if module.split(".")[0] not in CALLED or cls.__bases__ != (tuple,) or type(fields) is not tuple:
+        return cls
+    if getattr(sys.modules.get(module), name, None) is cls or cls._field_defaults:
+        return cls
+    key = (module, name, fields)
+    if key not in _COMMON:
+        _COMMON[key] = collections.namedtuple(name, fields, rename=True, module=module)
+    made = _COMMON[key]
+    return made if made._fields == fields and _attributes(made) == _attributes(cls) else cls  # type: ignore[attr-defined]
+
+
+def _attributes(cls: type) -> dict[str, Any]:
+    """What a class of named tuples has, each method by its code. All have the same, but for `__new__`."""
+    codes = {name: getattr(getattr(x, "__func__", x), "__code__", None) for name, x in vars(cls).items()}
+    return {**codes, "__new__": getattr(codes["__new__"], "co_code", None)}
+
+
+def is_common(cls: Any) -> bool:
+    """The class stands for several, see `common_class`."""
+    return any(cls is known for known in _COMMON.values())
+
+
 def immutable_classes() -> frozenset[Any]:
     """The classes whose instances never change."""
     return _IMMUTABLE.union(loaded(*_IMMUTABLE_IF_LOADED))
@@ -139,7 +177,9 @@ __all__ = [
     "EFFECTS",
     "GENERATOR",
     "RANDOM_STATE",
+    "common_class",
     "immutable_classes",
+    "is_common",
     "is_inert",
     "is_opaque_function",
     "leaves_alone",

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ..errors import RuleLookupError, UnsupportedError
 from ..families import family_of, known_versions
-from ..ir.core import Loc, Op
+from ..ir.core import Loc, Op, Value
 
 
 def crossing(op: Op) -> Exception:
@@ -36,6 +36,13 @@ def missing_rule(op: Op, name: str) -> Exception:
             op.loc,
             "use such a version of SciPy, or register a rule with autodiff_compiler.vjp_rule (docs/rules.md)",
         )
+    elif op.prim.name.endswith(" of an object"):
+        error = RuleLookupError(
+            "no derivative rule where what is differentiated meets an object of which only the run tells what it is, "
+            "such as a column of a table",
+            _meeting(op).loc,
+            "take an array of it first: column.to_numpy(), or np.asarray(...)",
+        )
     else:
         error = RuleLookupError(
             f"no derivative rule for {op.prim.name} with respect to its argument {name!r}, "
@@ -46,6 +53,17 @@ def missing_rule(op: Op, name: str) -> Exception:
         )
     error.certain = True
     return error
+
+
+def _meeting(op: Op) -> Op:
+    """The first operation in which numbers meet an object, on the way to one that reads an object."""
+    found, todo = op, [op]
+    for reached in todo:  # which grows on the way
+        kinds = [a.type.kind for a in reached.args if type(a) is Value]
+        if 0 < kinds.count("object") < len(kinds):
+            found = reached
+        todo += [v.op for v in reached.operands() if v.op is not None and v.op not in todo]
+    return found
 
 
 def container_given(op: Op, name: str) -> Exception:

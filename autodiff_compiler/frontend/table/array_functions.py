@@ -151,3 +151,18 @@ def _rank_of_items(ctx: Ctx, av: Val, name: str) -> int | None:
             "make them arrays with the same number of axes",
         )
     return len(item.dims)
+
+
+# --- missing numbers --------------------------------------------------------------------------------------------------
+
+
+@lowers("pandas.isna", "pandas.core.dtypes.missing.isna", "pandas.notna", "pandas.core.dtypes.missing.notna")
+def _is_missing(ctx: Ctx, obj: Val) -> Val:
+    """Of arrays and numbers, nan is what is missing. What pandas says of other things is observed."""
+    t = type_of(ctx.operand(obj, ctx.node)) if type(obj) in (Ref, Value) else None
+    if t is None or t.dims is None or t.dtype is None or t.dtype.kind not in "biufc":
+        return ctx.call_unknown(ctx.callee, [obj], {}, ctx.node)
+    found = apply(ctx, np.isnan, obj)
+    if ctx.callee.__name__ == "notna":
+        found = apply(ctx, np.logical_not, found)
+    return found if t.kind == "array" else apply(ctx, bool, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import operator
+import sys
 from typing import Any
 
 from ...tree import class_lookup
@@ -40,7 +41,9 @@ def _copy(ctx: Ctx, self: DictRef, /) -> DictRef:
 
 
 @lowers(dict.get)
-def _get(ctx: Ctx, self: DictRef, key: Val, default: Val = None, /) -> Val:
+def _get(ctx: Ctx, self: Val, key: Val, default: Val = None, /) -> Val:
+    if type(self) is Obj:  # `sys.modules`
+        return ctx.module_entry(sys.modules.get, key, ctx.node) if ctx.contains(key, self, ctx.node) else default
     entries, known = _entries(ctx, self), ctx.static_key(key, ctx.node)
     return ctx.use(entries[known], f"the entry {known!r}", ctx.node) if known in entries else default
 
