@@ -38,6 +38,7 @@ from .avals import (
     describe,
     is_constant,
 )
+from .definitions import stands_in
 from .folds import proved
 from .handlers import Node, Val
 from .inputs import DATA, base_of
@@ -277,6 +278,8 @@ class Construct(Recursions):
         origin = self.origin(av)
         if origin is not None and name not in entries:
             self.write_attribute(origin, name, node)
+        if name not in entries and stands_in(av.cls) and (self.frame is None or self.frame.site is None):
+            self.lacks(av.cls, AttributeError, f"{av.cls.__name__!r} object has no attribute {name!r} to assign", node)
         entries[name] = value
         self.mutate(av.cell, Entries.of(entries), node)
 

@@ -70,14 +70,14 @@ def hull(points: Any, options: Any) -> Any:
     """The convex hull, as SciPy's object."""
     from scipy.spatial import ConvexHull
 
-    return ConvexHull(points, qhull_options=options)
+    return ConvexHull(np.array(points), qhull_options=options)
 
 
 def triangulation(points: Any, furthest_site: bool, options: Any) -> Any:
     """The triangulation, as SciPy's object."""
     from scipy.spatial import Delaunay
 
-    return Delaunay(points, furthest_site=furthest_site, qhull_options=options)
+    return Delaunay(np.array(points), furthest_site=furthest_site, qhull_options=options)
 
 
 def qhull_attribute(found: Any, name: str) -> Any:

@@ -10,7 +10,7 @@ from scipy import interpolate
 from ....kernels.scipy.installed import found
 from ...definitions import defines, refuse
 from . import scattered as scattered
-from .piecewise import floats, method_of, static, turned_back
+from .piecewise import method_of, packed, static, turned_back
 from .splines import Spline, bspline, through
 
 ORDERS = ("zero", "slinear", "quadratic", "cubic")
@@ -226,7 +226,7 @@ def regular_grid_interpolator(
     values = np.asarray(values)
     if not np.issubdtype(values.dtype, np.inexact):
         values = values.astype(np.float64)
-    grid = tuple([floats(x) for x in points])
+    grid = tuple([packed(x) for x in points])
     if len(grid) > np.ndim(values):
         raise ValueError("There are more point arrays than the values have dimensions")
     for x, n in zip(grid, values.shape):

@@ -37,6 +37,11 @@ def floats(x: Any) -> Any:
     return x if x.dtype == np.float64 or np.issubdtype(x.dtype, np.complexfloating) else x.astype(np.float64)
 
 
+def packed(x: Any) -> Any:
+    """As `floats`, in C order: an array that lies otherwise is copied, as in SciPy."""
+    return np.ascontiguousarray(floats(x))
+
+
 def turned_back(values: Any, axis: Any, ndim: Any) -> Any:
     """The axis of the points, which come first, at the place of the interpolated axis."""
     if axis == 0:
@@ -78,7 +83,7 @@ class Piecewise:
     def derivative(self, nu: Any = 1) -> Any:
         if nu < 0:
             return self.antiderivative(-nu)
-        coefs = self.coefs
+        coefs = self.coefs.copy()
         for _ in list(range(nu)):
             order = coefs.shape[0]
             if order == 1:
@@ -89,7 +94,7 @@ class Piecewise:
         return Piecewise(coefs, self.breaks, self.extrapolate, self.axis)
 
     def antiderivative(self, nu: Any = 1) -> Any:
-        if nu < 0:
+        if nu <= 0:
             return self.derivative(-nu)
         coefs = self.coefs
         for _ in list(range(nu)):
@@ -156,11 +161,12 @@ def integrate_outside(self: Any, a: Any, b: Any, extrapolate: Any = None) -> Any
 
 @defines(interpolate.PPoly)
 def ppoly(c: Any, x: Any, extrapolate: Any = None, axis: Any = 0) -> Any:
-    c, x = floats(c), floats(x)
+    c, x = floats(c), packed(x)
     if axis != 0:
         refuse("a PPoly with an axis", "move the axis first, with np.moveaxis")
     if np.ndim(c) < 2:
         raise ValueError("Coefficients array must be at least 2-dimensional.")
+    c = packed(c)
     if c.shape[1] != len(x) - 1:
         raise ValueError("number of coefficients != len(x)-1")
     if not (np.all(np.diff(x) > 0) or np.all(np.diff(x) < 0)):

@@ -9,7 +9,8 @@ from scipy import interpolate
 
 from ....kernels.scipy import interpolate as kernels
 from ...definitions import defines, refuse
-from .piecewise import floats
+from .changed import require_same
+from .piecewise import packed
 
 
 def as_points(x: Any) -> Any:
@@ -43,7 +44,7 @@ def linear(points: Any, values: Any, targets: Any, fill_value: Any) -> Any:
 
 
 def checked(points: Any, values: Any) -> Any:
-    points, values = as_points(points) * 1.0, np.asarray(values)
+    points, values = packed(as_points(points)), np.asarray(values)
     if np.ndim(points) != 2:
         refuse("interpolation between points on a line", "use interp1d")
     if np.ndim(values) > 2:
@@ -75,6 +76,7 @@ class Scattered:
 
     def __init__(self, points: Any, values: Any, fill_value: Any) -> None:
         self.points = points
+        self.places = points.copy()
         self.values = values
         self.fill_value = fill_value
 
@@ -82,6 +84,11 @@ class Scattered:
         targets = as_points(args if len(args) > 1 else args[0]) * 1.0
         if np.ndim(targets) < 2:
             refuse("a LinearNDInterpolator at one point", "pass a matrix with one row")
+        require_same(
+            self.points,
+            self.places,
+            "the points of a LinearNDInterpolator have changed since it was made: make it anew",
+        )
         return linear(self.points, self.values, targets, self.fill_value)
 
 
@@ -90,4 +97,4 @@ def linear_nd_interpolator(points: Any, values: Any, fill_value: Any = np.nan, r
     if rescale:
         refuse("a LinearNDInterpolator with rescale", "scale the points before")
     points, values = checked(points, values)
-    return Scattered(points, floats(values), fill_value)
+    return Scattered(points, packed(values), fill_value)

@@ -10,8 +10,9 @@ import scipy.sparse.linalg as sla
 
 from ....kernels.scipy import sparse as kernels
 from ...definitions import defines, known, refuse
+from .changed import require_same
 from .sparse_making import from_dense
-from .sparse_matrices import Sparse, inside, is_sparse
+from .sparse_matrices import inside, is_sparse
 
 
 def system(A: Any, b: Any) -> Any:
@@ -235,7 +236,28 @@ def linear_operator(
     return LinearOperator(shape, matvec, rmatvec)
 
 
+MATRIX_CHANGED = "the matrix of a LinearOperator has changed since it was made: make the operator anew"
+
+
 @defines(sla.aslinearoperator)
 def aslinearoperator(A: Any) -> Any:
-    a: Sparse = inside(A) if is_sparse(A) else from_dense(A, True)
-    return LinearOperator(a.shape, a.dot, a.transpose().conj().dot)
+    # SciPy copies the matrix when it is first asked for the adjoint.
+    if is_sparse(A):
+        a = inside(A)
+        entries = a.entries.copy()
+
+        def adjoint(x: Any) -> Any:
+            require_same(a.entries, entries, MATRIX_CHANGED)
+            return a.transpose().conj().dot(x)
+
+        return LinearOperator(a.shape, a.dot, adjoint)
+    dense = np.asarray(A)
+    if np.ndim(dense) != 2:
+        refuse("a LinearOperator of an array that is no matrix", "pass a matrix")
+    was = dense.copy()
+
+    def adjoint_of_dense(x: Any) -> Any:
+        require_same(dense, was, MATRIX_CHANGED)
+        return np.dot(np.conj(np.transpose(dense)), x)
+
+    return LinearOperator(dense.shape, lambda x: np.dot(dense, x), adjoint_of_dense)

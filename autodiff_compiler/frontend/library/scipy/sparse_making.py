@@ -34,7 +34,7 @@ def from_dense(x: Any, is_array: Any) -> Any:
         refuse("a sparse array that has not two axes", "use a dense array")
     m, n = x.shape
     row, col = np.repeat(np.arange(m), n), np.tile(np.arange(n), m)
-    return Sparse("coo", np.ravel(x), row, col, (m, n), "coo", is_array, False, True)
+    return Sparse("coo", x.flatten(), row, col, (m, n), "coo", is_array, False, True)
 
 
 def from_places(data: Any, places: Any, shape: Any, dtype: Any, is_array: Any) -> Any:

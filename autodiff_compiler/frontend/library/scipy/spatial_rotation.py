@@ -405,8 +405,9 @@ for _name in _METHODS:
 class Interpolated:
     """What `Slerp` is."""
 
-    def __init__(self, times: Any, quat: Any, vectors: Any) -> None:
+    def __init__(self, times: Any, steps: Any, quat: Any, vectors: Any) -> None:
         self.times = times
+        self.timedelta = steps
         self.quat = quat
         self.vectors = vectors
 
@@ -418,7 +419,7 @@ class Interpolated:
         k = np.where(at == self.times[0], 0, k)
         if np.any((k < 0) | (k > len(self.times) - 2)):
             raise ValueError("Interpolation times must be within the range of the times of the rotations")
-        part = (at - self.times[k]) / (self.times[k + 1] - self.times[k])
+        part = (at - self.times[k]) / self.timedelta[k]
         turns = as_quaternions(self.vectors[k] * part[..., None])
         return Rotation(normalized(composed(self.quat[k], turns)))
 
@@ -434,14 +435,14 @@ def slerp(times: Any, rotations: Any) -> Any:
     times = doubles(times)
     if np.ndim(times) != 1 or times.shape[0] != quat.shape[0]:
         raise ValueError("Expected number of rotations to be equal to number of timestamps given")
-    if np.any(np.diff(times) <= 0):
+    steps = np.diff(times)
+    if np.any(steps <= 0):
         raise ValueError("Times must be in strictly increasing order.")
     vectors = as_vectors(normalized(composed(quat[:-1] * CONJUGATE, quat[1:])))
-    return Interpolated(times, quat, vectors)
+    return Interpolated(times, steps, quat, vectors)
 
 
 @defines(transform.Slerp.__call__)
 def slerp_outside(self: Any, times: Any) -> Any:
-    return Interpolated(self.times, np.concatenate((inside(self.rotations).quat, np.zeros((1, 4)))), self.rotvecs)(
-        times
-    )
+    quat = np.concatenate((inside(self.rotations).quat, np.zeros((1, 4))))
+    return Interpolated(self.times, self.timedelta, quat, self.rotvecs)(times)

@@ -13,6 +13,8 @@ from scipy import spatial
 
 from ....kernels.scipy import spatial as kernels
 from ...definitions import defines, refuse
+from .changed import require_same
+from .piecewise import packed
 from .spatial_lengths import lengths
 
 
@@ -20,7 +22,7 @@ def matrix(points: Any) -> Any:
     points = np.asarray(points)
     if np.ndim(points) != 2:
         raise ValueError("the points must be 2 dimensions")
-    return points if points.dtype == np.float64 else points.astype(np.float64)
+    return packed(points)
 
 
 # --- neighbours -------------------------------------------------------------------------------------------------------
@@ -101,11 +103,12 @@ def query_outside(
 
 
 class Simplices:
-    """What Qhull found of the points, which are differentiated."""
+    """What Qhull found of the points, which are differentiated. It shares them with the program, and has a copy."""
 
     def __init__(self, found: Any, points: Any) -> None:
         self.found = found
         self.points = points
+        self.places = points.copy()
 
     @property
     def simplices(self) -> Any:
@@ -125,8 +128,8 @@ class Hull(Simplices):
 
     def from_middle(self) -> Any:
         """The corners of the facets, as seen from a point inside, and that point."""
-        middle = np.mean(self.points[self.vertices], axis=0)
-        return self.points[self.simplices] - middle, middle
+        middle = np.mean(self.places[self.vertices], axis=0)
+        return self.places[self.simplices] - middle, middle
 
     @property
     def volume(self) -> Any:
@@ -160,7 +163,7 @@ def at_once(incremental: Any) -> None:
 @defines(spatial.ConvexHull)
 def convex_hull(points: Any, incremental: Any = False, qhull_options: Any = None) -> Any:
     at_once(incremental)
-    points = matrix(np.array(points))  # which Qhull copies
+    points = matrix(points)
     return Hull(kernels.hull(points, qhull_options), points)
 
 
@@ -180,6 +183,9 @@ class Triangulation(Simplices):
         return self.simplices.shape[0]
 
     def find_simplex(self, xi: Any, bruteforce: Any = False, tol: Any = None) -> Any:
+        require_same(
+            self.points, self.places, "the points of a triangulation have changed since it was made: make it anew"
+        )
         return kernels.simplex_of(self.found, xi, bruteforce, tol)
 
     def __getattr__(self, name: Any) -> Any:
@@ -191,7 +197,7 @@ def delaunay(
     points: Any, furthest_site: Any = False, incremental: Any = False, qhull_options: Any = None
 ) -> Any:  # fmt: skip
     at_once(incremental)
-    points = matrix(np.array(points))
+    points = matrix(points)
     return Triangulation(kernels.triangulation(points, furthest_site, qhull_options), points)
 
 

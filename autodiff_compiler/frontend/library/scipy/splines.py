@@ -9,7 +9,7 @@ from scipy import interpolate
 
 from ....kernels.scipy import interpolate as kernels
 from ...definitions import defines, refuse
-from .piecewise import UNDERSCORE, column, floats, held, method_of, static, turned_back
+from .piecewise import UNDERSCORE, column, floats, held, method_of, packed, static, turned_back
 
 UNIVARIATE = (
     interpolate.UnivariateSpline,
@@ -66,11 +66,11 @@ class Spline:
         return turned_back(kernels.bspline(t, c, k, x, bool(extrapolate)), self.axis, np.ndim(x))
 
     def derivative(self, nu: Any = 1) -> Any:
-        t, c, k = differentiated(self.t, self.c, self.k, nu)
+        t, c, k = differentiated(self.t, self.c.copy(), self.k, nu)
         return Spline(t, c, k, self.extrapolate, self.axis)
 
     def antiderivative(self, nu: Any = 1) -> Any:
-        t, c, k = self.t, self.c, self.k
+        t, c, k = self.t, self.c.copy(), self.k
         for _ in list(range(nu)):
             t, c, k = integrated(t, c, k)
         return Spline(t, c, k, False if self.extrapolate == "periodic" else self.extrapolate, self.axis)
@@ -124,7 +124,7 @@ def integrate_bspline(self: Any, a: Any, b: Any, extrapolate: Any = None) -> Any
 
 @defines(interpolate.BSpline)
 def make_bspline(t: Any, c: Any, k: Any, extrapolate: Any = True, axis: Any = 0) -> Any:
-    t, c = floats(t), np.moveaxis(floats(c), axis, 0)
+    t, c = packed(t), packed(np.moveaxis(floats(c), axis, 0))
     n = len(t) - k - 1
     if n < k + 1:
         raise ValueError("Need at least 2k + 2 knots.")

@@ -42,8 +42,10 @@ class Kde:
     """A kernel density estimate."""
 
     def __init__(self, dataset: Any, bw_method: Any, weights: Any):
-        dataset = np.asarray(dataset) * 1.0
-        self.dataset = dataset if np.ndim(dataset) == 2 else dataset.reshape(1, -1)
+        dataset = np.asarray(dataset)
+        self.dataset = dataset[None] if np.ndim(dataset) == 1 else dataset  # a view: SciPy shares the samples
+        if np.ndim(self.dataset) > 2:
+            refuse("scipy.stats.gaussian_kde of samples with more than two axes", "pass an array of shape (d, n)")
         self.d, self.n = self.dataset.shape[0], self.dataset.shape[1]
         if weights is None:
             self.weights, self.neff = np.full(self.n, 1.0 / self.n), self.n * 1.0

@@ -116,17 +116,17 @@ class FrozenNormal:
     """A multivariate normal distribution with its parameters."""
 
     def __init__(self, mean: Any, factor: Any):
-        self.vector = mean
+        self.mean = mean
         self.factor = factor
 
     def logpdf(self, x: Any) -> Any:
-        return _normal_logpdf(x, self.vector, self.factor)
+        return _normal_logpdf(x, self.mean, self.factor)
 
     def pdf(self, x: Any) -> Any:
-        return np.exp(_normal_logpdf(x, self.vector, self.factor))
+        return np.exp(_normal_logpdf(x, self.mean, self.factor))
 
     def entropy(self) -> Any:
-        return 0.5 * self.vector.shape[0] * (LOG_2PI + 1) + np.sum(np.log(np.diagonal(self.factor)))
+        return 0.5 * self.mean.shape[0] * (LOG_2PI + 1) + np.sum(np.log(np.diagonal(self.factor)))
 
 
 @defines(type(stats.multivariate_normal).__call__)

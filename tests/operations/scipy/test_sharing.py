@@ -1,0 +1,186 @@
+"""SciPy's objects share arrays with the program, or copy them. A store after they were made shows which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import interpolate, spatial, stats
+from scipy.sparse import linalg as sla
+from scipy.spatial import transform
+
+import autodiff_compiler as ad
+from tests.differences import differences
+
+P = np.array([0.7, -0.4, 1.3, 0.2, 0.9, -0.8])
+CORNERS = np.array([[0.0, 0], [1.1, 0.1], [0, 1], [1, 1.2], [0.4, 0.6], [0.6, 0.7]])
+KNOTS = np.array([0.0, 0, 0, 1, 1, 1])
+
+
+def total(values: Any) -> Any:
+    values = np.asarray(values)
+    return np.sum(values * values * np.arange(1.0, values.size + 1).reshape(values.shape) + 0.3 * values)
+
+
+# Each makes an array, an object of it, and the same object after a store.
+
+
+def derivative_of_order_0(p: Any) -> Any:
+    c = np.reshape(p * 1.0, (3, 2))
+    o = interpolate.PPoly(c, [0.0, 1.0, 2.0])
+    o.derivative(0).c[0] = 0
+    o.antiderivative(0).c[1] = 0
+    return total(c) + total(o(1.3)) + total(o.c)
+
+
+def derivative_of_order_0_of_a_b_spline(p: Any) -> Any:
+    c = p[:3] * 1.0
+    o = interpolate.BSpline(KNOTS, c, 2)
+    o.derivative(0).c[0] = 0
+    o.antiderivative(0).c[1] = 0
+    return total(c) + total(o(0.3)) + total(o.c)
+
+
+def coefficients_in_fortran_order(p: Any) -> Any:
+    c = np.reshape(p * 1.0, (2, 3)).T
+    o = interpolate.PPoly(c, [0.0, 1.0, 2.0])
+    c[0, 1] = p[3] * 2
+    o.c[1, 0] = 5 * p[1]
+    return total(c) + total(o(1.3)) + total(o.c)
+
+
+def coefficients_along_another_axis(p: Any) -> Any:
+    c = np.reshape(p * 1.0, (2, 3))
+    o = interpolate.BSpline(KNOTS, c, 2, axis=1)
+    c[1, 1] = p[0] * 3
+    o.c[2] = p[0]
+    return total(c) + total(o(0.3)) + total(o.c)
+
+
+def strided_values_of_a_grid(p: Any) -> Any:
+    a, v = np.array([0.0, 1, 2]) + 0.01 * p[:3], p * 1.0
+    o = interpolate.RegularGridInterpolator((a,), v[::2])
+    a[1] += 0.2
+    v[2] = 3.0 * p[1]
+    return total(o([[0.4], [1.2]]))
+
+
+def times_of_a_slerp(p: Any) -> Any:
+    t = np.array([0.0, 1.0]) + 0.01 * p[:2]
+    o = transform.Slerp(t, transform.Rotation.from_rotvec(np.reshape(p * 1.0, (2, 3))))
+    t[1] = 1.3 * p[2]
+    o.times[0] -= 0.1 * p[3]
+    return total(o(0.4).as_rotvec()) + total(t)
+
+
+def samples_of_a_density(p: Any) -> Any:
+    d = p * 1.0
+    o = stats.gaussian_kde(d)
+    d[1] = p[0] * 3
+    return total(o(0.3)) + total(o.dataset) + total(o.logpdf([0.1, 0.2]))
+
+
+def samples_of_a_density_by_its_attribute(p: Any) -> Any:
+    d = np.reshape(p * 1.0, (1, 6))
+    o = stats.gaussian_kde(d)
+    o.dataset[0, 1] = 0.5 * p[0]
+    return total(o(0.3)) + total(d)
+
+
+def mean_of_a_normal_distribution(p: Any) -> Any:
+    o = stats.multivariate_normal(p[:2], np.diag(p[2:4] ** 2 + 0.5))
+    o.mean = p[3:5] * 2
+    return total(o.logpdf([0.3, 0.2])) + total(o.mean)
+
+
+def points_of_a_hull(p: Any) -> Any:
+    q = CORNERS + 0.01 * p[:, None]
+    o = spatial.ConvexHull(q)
+    q *= 2
+    o.points[0, 0] = -0.3 * p[0]
+    return total(o.volume) + total(o.area) + total(o.points) + total(q)
+
+
+def points_of_a_triangulation(p: Any) -> Any:
+    q = CORNERS + 0.01 * p[:, None]
+    o = spatial.Delaunay(q)
+    q[4, 0] = 0.45 * p[1]
+    return total(o.points[o.simplices])
+
+
+def points_of_an_interpolator(p: Any) -> Any:
+    q = CORNERS + 0.01 * p[:, None]
+    o = interpolate.LinearNDInterpolator(q, p)
+    v = o([[0.3, 0.4]])
+    q[4, 0] = 0.45 * p[1]
+    return total(v) + total(o.points)
+
+
+def values_in_fortran_order(p: Any) -> Any:
+    v = np.reshape(p * 1.0, (2, 3)).T
+    o = interpolate.LinearNDInterpolator(CORNERS[:3], v)
+    v[1] = p[0] * 3
+    return total(o([[0.3, 0.4]]))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        derivative_of_order_0, derivative_of_order_0_of_a_b_spline, coefficients_in_fortran_order,
+        coefficients_along_another_axis, strided_values_of_a_grid, times_of_a_slerp, samples_of_a_density,
+        samples_of_a_density_by_its_attribute, mean_of_a_normal_distribution, points_of_a_hull,
+        points_of_a_triangulation, points_of_an_interpolator, values_in_fortran_order,
+    ],
+)  # fmt: skip
+def test_a_store_is_seen_where_scipy_shares_the_array(f: Any) -> None:
+    value, gradient = ad.value_and_grad(f)(P)
+    assert value == pytest.approx(f(P), rel=1e-10)
+    np.testing.assert_allclose(gradient, differences(f, P), rtol=1e-5, atol=1e-6)
+    tangent = np.arange(6.0) - 2.5
+    assert ad.jvp(f, (P,), (tangent,))[1] == pytest.approx(np.sum(gradient * tangent), rel=1e-8)
+
+
+def operator(p: Any) -> Any:
+    a = np.outer(p, p) + np.eye(6)
+    o = sla.aslinearoperator(a)
+    a[0, 0] = 4.0
+    return total(o.rmatvec(np.ones(6)))
+
+
+def interpolator(p: Any) -> Any:
+    q = CORNERS + 0.01 * p[:, None]
+    o = interpolate.LinearNDInterpolator(q, p)
+    q[4, 0] += 0.05
+    return total(o([[0.3, 0.4]]))
+
+
+def triangulation(p: Any) -> Any:
+    q = CORNERS + 0.01 * p[:, None]
+    o = spatial.Delaunay(q)
+    q[4, 0] += 0.05
+    return p[0] * o.find_simplex([[0.3, 0.4]])[0]
+
+
+@pytest.mark.parametrize("f", [operator, interpolator, triangulation])
+def test_a_store_into_what_scipy_has_computed_of_is_refused(f: Any) -> None:
+    with pytest.raises(NotImplementedError, match="changed since it was made: make"):
+        ad.grad(f)(P)
+
+
+def filled(p: Any) -> Any:
+    o = interpolate.interp1d(np.arange(6.0), p, bounds_error=False)
+    o.fill_value = (p[0], p[1])
+    return total(o([-1.0, 7.0]))
+
+
+def spread(p: Any) -> Any:
+    o = stats.multivariate_normal(p[:2], np.eye(2))
+    setattr(o, "cov_object", 3.0)
+    return o.logpdf([0.1, 0.2])
+
+
+@pytest.mark.parametrize("f", [filled, spread])
+def test_an_attribute_that_is_assigned_and_not_known_is_refused(f: Any) -> None:
+    with pytest.raises(ad.UnsupportedError, match="to assign here: the compiler knows only a part of what SciPy's has"):
+        ad.grad(f)(P)
