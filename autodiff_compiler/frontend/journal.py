@@ -57,16 +57,7 @@ class Journal:
     floating: bool  # floating point errors are caught
     points: list[tuple[Op, State]] = field(default_factory=list)
     half: set[int] = field(default_factory=set)
-    restated: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # by id: the same content, put otherwise; before
-
-    def restate(self, before: Any, now: Any) -> None:
-        """The cell that held `before` holds `now` from here on, which is the same."""
-        self.restated[id(now)] = (now, before)
-
-    def as_at_first(self, content: Any) -> Any:
-        while id(content) in self.restated:
-            content = self.restated[id(content)][1]
-        return content
+    listed: dict[int, Any] = field(default_factory=dict)  # the cells of lists that became columns, and what they held
 
     def forget(self, op: Op) -> None:
         self.points[:] = [point for point in self.points if point[0] is not op]
@@ -91,7 +82,7 @@ class Journal:
                     names[name] = Conflict(MESSAGE, origin, AFTER_TRY)
         for cell in {cell for state in (first, *others) for cell in state.heap}:
             held = [state.heap.get(cell, initial.get(cell, MISSING)) for state in (first, *others)]
-            known = [self.as_at_first(content) for content in held if content is not MISSING]
+            known = [content for content in held if content is not MISSING]
             if cell in self.half or any(content is not known[0] for content in known) or not reach.has(known[0]):
                 out.heap[cell] = Interrupted(None, MESSAGE, origin)
             else:

@@ -241,6 +241,30 @@ def items_of_two_lists_with_a_default(x, n):
     return sum(xs) * xs[0]
 
 
+@case(3)
+def rows_stored_into_twice(x, n):
+    table = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        row = table[i]
+        for j in range(i, n):
+            try:
+                row[j] = table[j][i] = 1.0 / (float(x[i]) * (j - 1))
+            except ZeroDivisionError:
+                row[j] = float(x[j])
+    return table[0][1] + table[1][2] * table[2][1] + table[1][1] ** 2 + table[2][0]
+
+
+@case(2)
+def first_store_of_two(x, n):
+    a, b = [1.0] * 3, [2.0] * n
+    for i in range(3):
+        try:
+            a[i] = b[i] = float(x[i]) ** 2
+        except IndexError:
+            b[0] = a[i] * b[1]
+    return sum(a) * sum(b)
+
+
 @case(5)
 def handler_reading_name_bound_in_else_later_loops(x, n):
     best = x[0]
