@@ -247,7 +247,7 @@ def judge(call: Recorded, seconds: float, filename: str) -> Iterator[Verdict]:
         gradients = ad.grad(loss, argnums=tuple(range(driver.active)))(*copy.deepcopy(driver.args))
     except (WrongValueError, InternalError) as error:
         kind = "wrong" if isinstance(error, WrongValueError) else "crashed"
-        yield Verdict(name, kind, normalised(error.message), str(error)[-1500:], program)
+        yield Verdict(name, kind, normalised(getattr(error, "message", str(error))), str(error)[-1500:], program)
         return
     except AutodiffError as error:
         yield Verdict(name, "refused", normalised(error.message), str(error), program, time.monotonic() - begin)
