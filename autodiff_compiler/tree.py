@@ -181,12 +181,12 @@ def is_library_class(cls: type, modules: Collection[str] = ("numpy", "scipy", "m
     return not cls.__flags__ & _HEAP_TYPE or (module in modules and module != "builtins")
 
 
-def class_lookup(cls: type, name: str) -> Any:
-    """What a class, or one of its bases, has under a name; None if nothing."""
+def class_lookup(cls: type, name: str, missing: Any = None) -> Any:
+    """What a class, or one of its bases, has under a name; `missing` if nothing."""
     for klass in cls.__mro__:
         if name in klass.__dict__:
             return klass.__dict__[name]
-    return None
+    return missing
 
 
 def slot_names(cls: type) -> list[str]:

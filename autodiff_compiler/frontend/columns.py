@@ -277,6 +277,8 @@ class ListColumns(Disturbances):
             self.fail(what, node, "use an array", cause=held.index)
         columns = self.list_columns(base, node)
         self.state.heap[base.cell] = columns
+        for journal in self.journals:
+            journal.listed.setdefault(base.cell, content)
         for item in content.items:
             self.taken(base.cell, item)
         self.adopt_all(base.cell, content.items, columns.structure)

@@ -13,9 +13,11 @@ import numpy as np
 
 from ..ir.core import Value, type_of
 from ..ir.opset import FORMAT, LIST_NEW, OPERATORS, PRIMS, opaque
+from ..ir.types import NONE, OBJECT
 from ..lowered import ObjectStep
 from ..tree import class_lookup
 from .avals import (
+    MISSING,
     Closure,
     Conflict,
     DictRef,
@@ -147,6 +149,9 @@ class Expressions(Classes):
         for x, y in ((a, b), (b, a)):
             if type(x) in (Seq, ListRef) and fn in _DUNDER:
                 _operate_on_container(self, fn, x, y, node)
+        samples = [_sample(v) for v in (a, b)]
+        if None in samples and MISSING not in samples:
+            _operate_on_none(self, fn, samples, node)
         avs = [self.as_array(v, node) if _answers(self, other, node) else v for v, other in ((a, b), (b, a))]
         x, y = (self.operand(v, node) for v in avs)
         x, y = _narrowed(x, y), _narrowed(y, x)
@@ -251,6 +256,27 @@ def _operate_on_container(ctx: Expressions, fn: Any, container: Val, other: Val,
         ctx.fail(f"the length of this {kind} has to be known when the program is compiled", node, remedy, cause=other)
     message = f"unsupported operand type(s) for {OPERATORS[fn][0]}: {kind!r} and {describe(other)}"
     ctx.raises(TypeError, message, node, remedy=remedy)
+
+
+def _operate_on_none(ctx: Expressions, fn: Any, samples: list[Any], node: Node) -> None:
+    """An operator of None and a number raises. So the path ends here, and needs no type for what it would give."""
+    try:
+        fn(*samples)
+    except TypeError as error:
+        ctx.raises(TypeError, str(error), node)
+
+
+def _sample(av: Val) -> Any:
+    """None, or a number of the same type."""
+    if av is None or is_number(av):
+        return av
+    t = av.type if type(av) is Value else OBJECT
+    if t == NONE:
+        return None
+    if t.kind not in ("py", "generic") or t.dtype is None or t.dtype.kind not in "biufc":
+        return MISSING
+    number = t.dtype.type(1)
+    return number.item() if t.kind == "py" else number
 
 
 def _answers(ctx: Expressions, av: Val, node: Node) -> bool:

@@ -26,6 +26,7 @@ from ..lowered import BAKED_MODULES, OBJECT_KEY, Guard, Input, Path, held, key_o
 from ..records import record
 from ..tree import class_lookup, is_library_class, own_steps, slot_names
 from .avals import (
+    MISSING,
     UNSET,
     Bound,
     DictRef,
@@ -341,8 +342,8 @@ class Inputs:
                     items.append(self.wrap(getattr(obj, name), (*path, ("attr", name)), name, True, loc))
                 else:
                     self.guard(path, "lacks", name)
-                    raw = class_lookup(type(obj), name)
-                    if raw is None or hasattr(type(raw), "__get__"):
+                    raw = class_lookup(type(obj), name, MISSING)
+                    if raw is MISSING or hasattr(type(raw), "__get__"):
                         items.append(UNSET)
                     else:
                         there = (*path, ("attr", "__class__"), ("member", name))

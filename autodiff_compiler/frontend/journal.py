@@ -57,6 +57,7 @@ class Journal:
     floating: bool  # floating point errors are caught
     points: list[tuple[Op, State]] = field(default_factory=list)
     half: set[int] = field(default_factory=set)
+    listed: dict[int, Any] = field(default_factory=dict)  # the cells of lists that became columns, and what they held
 
     def forget(self, op: Op) -> None:
         self.points[:] = [point for point in self.points if point[0] is not op]

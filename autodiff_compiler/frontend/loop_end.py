@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..ir.core import UNDEF, Value, structural_key, type_of
-from ..ir.types import ANY, ANY_LENGTH, Dim, Ty
+from ..ir.types import ANY_LENGTH, Dim, Ty
 from .avals import (
     MISSING,
     Columns,
@@ -302,8 +302,6 @@ class LoopEnd(Joiner):
         if joined.dims is None and old.dims is not None and new.kind != "undef":
             self.differs_later(head, head)
         self.again = self.again or varies
-        if "object" in (old.kind, new.kind) and old.kind != new.kind and "undef" not in (old.kind, new.kind):
-            joined = ANY
         if joined.kind == "list" and joined.elem is not None and joined.elem.dims is not None:
             joined = Ty("list", elem=self.settled_element(old.elem, new.elem, joined.elem))
         if joined != old:

@@ -37,12 +37,13 @@ from .handlers import Ctx, Node, Val, lowers
 from .loop_head import Again, Guess
 from .loop_pass import LoopPass
 from .plan import NOTHING_ASSUMED, UNROLL
-from .scopes import loop_facts
+from .scopes import loop_facts, nodes_of
 from .splitting import Later
 from .state import State
 from .statements import Statements
 
 MANY = 200  # items of a list of numbers or arrays from which on it is better to loop
+FEW = 8  # the same, where a trip may be the last, so that each is nested into the one before
 EXIT_LIMIT = 24  # trips of an unrolled `while` that may be its last: each is nested into the one before
 
 
@@ -81,7 +82,7 @@ class Loops(Statements):
         if type(av) is RangeOf or type(av) is Ref:
             return None
         items = self.iterated(av, node)
-        plain = items is not None and len(items) > MANY and _of_one_kind(self, items)
+        plain = items is not None and len(items) > _most(node) and _of_one_kind(self, items)
         return None if plain else items
 
     def looped(self, av: Val, node: Node) -> Val:
@@ -94,7 +95,7 @@ class Loops(Statements):
         if kind is RangeOf or kind is Ref or (kind is ListRef and type(self.held(av.cell)) is ItemOf):
             return av
         items = self.iterated(av, node)
-        if items is None or len(items) <= MANY or not _of_one_kind(self, items):
+        if items is None or len(items) <= _most(node) or not _of_one_kind(self, items):
             return av
         made = av if kind is ListRef else self.new_list(items)
         self.made_columns(made, node)
@@ -269,6 +270,12 @@ class Loops(Statements):
             self.fail("what this loop carries from trip to trip does not settle", stmt, remedy)
         self.loop_memo[memo_key] = _remember(guess, entry)
         return _after_loop(self, stmt, code, test, orelse)
+
+
+def _most(node: Node) -> int:
+    """The number of numbers or arrays up to which a loop over them is unrolled by itself."""
+    ends = isinstance(node, ast.For) and any(isinstance(n, (ast.Break, ast.Return)) for n in nodes_of(node))
+    return FEW if ends else MANY
 
 
 def containers_in(ctx: Loops, av: Val) -> list[int]:

@@ -372,17 +372,17 @@ def _instance_attribute(ctx: Objects, av: Val, name: str, node: Node) -> Val:
             return av.items[av.cls._fields.index(name)]
         if name in ("index", "count"):
             return Bound(name, av)
-    raw = class_lookup(cls, name)
+    raw = class_lookup(cls, name, MISSING)  # None is an attribute as any other
     found = ctx.container_attribute(av, raw, node)
     if found is not NotImplemented:
         return found
     stores = hasattr(type(raw), "__set__") or hasattr(type(raw), "__delete__")
-    if raw is not None and stores and not isinstance(raw, types.MemberDescriptorType) and name != "__dict__":
+    if raw is not MISSING and stores and not isinstance(raw, types.MemberDescriptorType) and name != "__dict__":
         return ctx.member(av, raw, (*ctx.class_path(av), ("member", name)), name, node)
     own = ctx.own_attribute(av, name, node)
     if own is not MISSING:
         return own
-    if raw is None or isinstance(raw, (types.MemberDescriptorType, types.GetSetDescriptorType)):
+    if raw is MISSING or isinstance(raw, (types.MemberDescriptorType, types.GetSetDescriptorType)):
         return _computed_attribute(ctx, av, name, node)
     origin = ctx.origin(av)
     if origin is not None:
@@ -412,7 +412,9 @@ def _computed_attribute(ctx: Objects, av: Val, name: str, node: Any) -> Any:
         ctx.inputs.guard(ctx.object_path(origin), "without", name)
         if is_library_class(cls) and hasattr(origin.obj, name):
             return Obj(getattr(origin.obj, name), None)
-    else:
+    elif not hasattr(cls, name):
+        ctx.inputs.guard(ctx.class_path(av), "without", name)
+    else:  # its metaclass has it
         ctx.inputs.guard((*ctx.class_path(av), ("member", name)), "eq", None)
     return MISSING
 
@@ -438,10 +440,10 @@ def _class_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
         return Seq(tuple([Obj(base, place) for base, place in zip(getattr(cls, name), places)]))
     if ctx.disturbed or ctx.plan.disturbed:
         ctx.check_undisturbed(cls, node)
-    raw = class_lookup(cls, name)
+    raw = class_lookup(cls, name, MISSING)
     if name == "__dict__":
         ctx.fail("the namespace of a class", node, "use getattr(...) and hasattr(...)")
-    if raw is None:
+    if raw is MISSING:
         if hasattr(cls, name):
             return Obj(getattr(cls, name), None)
         ctx.inputs.guard(path, "without", name)

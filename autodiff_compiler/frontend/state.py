@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..ir.core import IF, UNDEF, Builder, Loc, Op, Region, Value, structural_key, type_of
 from ..ir.opset import PRIMS
-from ..ir.types import ANY, UNDEF_TY, Ty
+from ..ir.types import UNDEF_TY
 from ..ir.types import join as join_types
 from ..records import mutable_record
 from .avals import (
@@ -244,7 +244,7 @@ class BranchJoiner(Joiner):
         found = self.known.get(key)
         if found is None:
             types = [UNDEF_TY if x is UNDEF else type_of(x) for x in (a, b)]
-            found = Value(self.join_types(types[0], types[1]), "" if hint.startswith("$") else hint)
+            found = Value(join_types(types[0], types[1], self.builder.dims), "" if hint.startswith("$") else hint)
             if hint in self.apart and types[0].dims is not None and found.type.dims is None and self.origin is not None:
                 self.interp.plan.require([Action(SPLIT, original(self.origin.node))], None)
             self.known[key] = found
@@ -252,13 +252,6 @@ class BranchJoiner(Joiner):
             self.exits[0].append(a)
             self.exits[1].append(b)
         return found
-
-    def join_types(self, a: Ty, b: Ty) -> Ty:
-        if a.kind == "object" and b.kind == "object":
-            return a
-        if "object" in (a.kind, b.kind) and "undef" not in (a.kind, b.kind):
-            return ANY
-        return join_types(a, b, self.builder.dims)
 
     def read(self, side: int, ref: Ref) -> Any:
         """The array that `ref` is on one path."""

@@ -20,7 +20,7 @@ from ..ir.core import TRY, Op, Region, Value
 from ..ir.opset import CAUGHT, EQ, RAISE, is_plain_exception, opaque
 from ..ir.types import OBJECT, PY_BOOL, UNDEF_TY, join
 from ..records import record
-from .avals import MISSING, Conflict, Obj, Seq
+from .avals import MISSING, Conflict, ListRef, Obj, Seq
 from .core import Unreachable
 from .exits import DEAD, NORMAL, RAISED
 from .folds import proved
@@ -136,6 +136,8 @@ class TryStatements(Matching):
             return None
         if isinstance(getattr(stmt, "value", None), (ast.Yield, ast.YieldFrom)) and self.frame.on_yield is not None:
             return [run(lambda: yielded(self, stmt), stmt)]
+        if kind is ast.Assign and len(stmt.targets) > 1:
+            return self.one_by_one(stmt)
         if kind is ast.Expr and isinstance(stmt.value, ast.Constant) or kind is ast.Return and stmt.value is None:
             return None
         lower = handler_of_node(stmt)
@@ -161,6 +163,22 @@ class TryStatements(Matching):
         made._original = getattr(stmt, "_original", (stmt,))
         made._asked = True
         return [step, made]
+
+    def one_by_one(self, stmt: ast.Assign) -> list[Any]:
+        """The steps of ``a[i] = b[j] = v``: an exception of the second store leaves what the first one has done."""
+        name = f"$value{stmt.lineno}.{stmt.col_offset}"
+
+        def keep() -> int:
+            self.state.envs[self.frame.env][name] = self.ev(stmt.value)
+            return NORMAL
+
+        def store(target: ast.expr) -> int:
+            names = self.state.envs[self.frame.env]
+            self.assign(target, names.pop(name) if target is stmt.targets[-1] else names[name], stmt)
+            return NORMAL
+
+        stores = [run(partial(store, target), stmt, simple=True) for target in stmt.targets]
+        return [run(keep, stmt, simple=True), *stores]
 
     def source_of_loop(self, stmt: ast.For) -> Any:
         found = self.state.envs[self.frame.env].pop(iterated_name(stmt), MISSING)
@@ -260,6 +278,13 @@ def _protected(
     with ctx.watched(start, stmt, floating, ways) as journal, ctx.path(start.fork(), region):
         code = ctx.lower_block(body, False)
         done = ctx.state
+    early = [cell for cell, content in journal.listed.items() if start.heap.get(cell) is content]
+    if early:
+        # What puts a list otherwise changes nothing. It is done before the body, so that a handler knows the list.
+        ctx.state = start
+        for cell in early:
+            ctx.made_columns(ListRef(cell), node)
+        return _protected(ctx, body, ways, stmt, classes, at)
     if floating:
         keep_arithmetic(region)
     before, last = region.ops[:-1], region.ops[-1] if region.ops else None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .core import Builder, Value, structural_key, type_of
-from .types import ANY, PYTHON_DTYPES, Dim, DimLike, Dims, Ty
+from .types import ANY, PYTHON_DTYPES, Dim, DimLike, Dims, Ty, or_raises
 
 _WEAK = {"b": bool, "i": int, "f": float, "c": complex}
 
@@ -143,9 +143,12 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
     """The inference function of a ufunc, or of the Python operator that it is the array form of."""
 
     power = operator and ufunc is np.power
+    refuses_none = operator and ufunc not in (np.equal, np.not_equal, np.logical_not)
 
     def infer(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         types = [type_of(a) for a in args]
+        if refuses_none and all(t.is_scalar for t in map(or_raises, types)):
+            types = [or_raises(t) for t in types]  # an empty array takes None, a number does not
         if kwargs or not _NO_NUMBERS.isdisjoint([t.kind for t in types]):
             return ANY if ufunc.nout == 1 else (ANY,) * ufunc.nout
         dims = broadcast_dims(b, [t.dims for t in types])

@@ -30,9 +30,9 @@ DimLike = int | Dim
 #   "list"     a homogeneous list of run-time length; `elem` is its element type
 #   "stack"    a residual stack
 #   "shape"    the tuple of an array's axis lengths
-#   "any"      anything
+#   "any"      anything; with `elem`: None on some paths, and a number of this type on the others
 #   "undef"    a name without a value on this path
-#   "object"   some other Python object (a string, a dtype, None ...)
+#   "object"   some other Python object (a string, a dtype, None ...); `elem` is "undef" for None
 
 
 PYTHON_DTYPES = (np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.complex128))
@@ -131,6 +131,7 @@ def same_dtype(a: np.dtype[Any] | None, b: np.dtype[Any] | None) -> bool:
 ANY = Ty("any")
 UNDEF_TY = Ty("undef")
 OBJECT = Ty("object")
+NONE = Ty("object", elem=UNDEF_TY)
 STACK = Ty("stack")
 SHAPE = Ty("shape")
 PY_BOOL = Ty("py", np.dtype(bool), ())
@@ -166,7 +167,7 @@ def type_of_constant(value: Any) -> Ty:
         return PY_COMPLEX
     if isinstance(value, np.ndarray):
         return array(value.dtype, tuple(value.shape))
-    return OBJECT
+    return NONE if value is None else OBJECT
 
 
 @dataclass(slots=True)
@@ -324,6 +325,8 @@ def join(a: Ty, b: Ty, dims: Dims) -> Ty:
         if a.elem is None or b.elem is None:
             return Ty("list", elem=a.elem or b.elem)
         return Ty("list", elem=join_elements(a.elem, b.elem, dims))
+    if "object" in (a.kind, b.kind) or (a.kind == "any" and a.elem) or (b.kind == "any" and b.elem):
+        return _join_with_objects(a, b, dims)
     dtype = a.dtype if same_dtype(a.dtype, b.dtype) else None
     if a.is_scalar and b.is_scalar:
         kind = a.kind if a.kind == b.kind else "scalar"
@@ -332,12 +335,27 @@ def join(a: Ty, b: Ty, dims: Dims) -> Ty:
             kind = "scalar"  # an int on one path and a float on the other
         return Ty(kind, dtype, (), None, length, dtype is None and a.is_real and b.is_real)
     kind = a.kind if a.kind == b.kind else "any"
-    if kind in ("stack", "shape", "object"):
+    if kind in ("stack", "shape"):
         return Ty(kind)
     shape: tuple[DimLike, ...] | None = None
     if a.dims is not None and b.dims is not None and len(a.dims) == len(b.dims):
         shape = tuple(dims.find(x) if dims.same(x, y) else dims.fresh() for x, y in zip(a.dims, b.dims))
     return Ty(kind, dtype, shape, None, None, dtype is None and a.is_real and b.is_real)
+
+
+def _join_with_objects(a: Ty, b: Ty, dims: Dims) -> Ty:
+    """The facts of what is an object on a path, or may be None there."""
+    if a.kind == b.kind == "object":
+        return OBJECT
+    numbers = [t.elem if t.kind in ("any", "object") else t if t.is_scalar else None for t in (a, b)]
+    if numbers[0] is None or numbers[1] is None:
+        return ANY
+    return Ty("any", elem=join(numbers[0], numbers[1], dims))
+
+
+def or_raises(t: Ty) -> Ty:
+    """The type that an operand has behind an operation that raises if it is None."""
+    return t.elem if t.kind == "any" and t.elem is not None else t
 
 
 def renewed(t: Ty, axes: Collection[int], dims: Dims) -> Ty:

@@ -7,7 +7,7 @@ import functools
 import types
 from collections import namedtuple
 from dataclasses import InitVar, asdict, astuple, dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -1196,3 +1196,52 @@ def test_constructors_that_choose_functions(cls, n):
 
     np.testing.assert_allclose(ad.grad(at_once)(1.5, n), at_once(1.5, n) / 1.5)
     np.testing.assert_allclose(ad.grad(later)(1.5, n), 2 * later(1.5, n) / 1.5)
+
+
+class Unset:
+    scale = None
+
+    def value(self, x):
+        return x * 2 if self.scale is None else x * self.scale
+
+
+class Inherits(Unset):
+    pass
+
+
+def none_of_the_class(x, o):
+    return o.value(x)
+
+
+def none_of_the_class_beside_a_store(x, o):
+    o.last = x
+    return o.value(x) * o.last
+
+
+def none_until_it_is_set(x, o):
+    first = o.value(x)
+    o.scale = x
+    return first * o.value(x) + (Inherits.scale is None)
+
+
+@pytest.mark.parametrize("cls", [Unset, Inherits])
+@pytest.mark.parametrize(
+    "f", [none_of_the_class, none_of_the_class_beside_a_store, none_until_it_is_set], ids=lambda f: f.__name__
+)
+def test_none_is_an_attribute_of_a_class_as_any_other(f: Any, cls: Any) -> None:
+    h = 1e-5
+    wanted = (f(1.3 + h, cls()) - f(1.3 - h, cls())) / (2 * h)
+    assert ad.grad(f)(1.3, cls()) == pytest.approx(wanted, rel=1e-8)
+
+
+def test_a_class_may_get_an_attribute_of_none_later() -> None:
+    class Bare:
+        pass
+
+    def f(x, o):
+        return x * 2 if hasattr(o, "mode") else x * 3
+
+    g = ad.grad(f)
+    assert g(1.0, Bare()) == 3.0
+    Bare.mode = None  # type: ignore[attr-defined]
+    assert g(1.0, Bare()) == 2.0

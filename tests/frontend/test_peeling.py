@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 from typing import Any
 
 import numpy as np
@@ -183,17 +185,115 @@ def always_none_again(x, n):
     return s
 
 
+def bracketed(x, n):
+    """Newton's method, which halves the bracket where it leaves it. Neither end is known at first."""
+    low, high, at = None, None, x[0]
+    for k in range(n + 1):
+        error, slope = residual(at, x)
+        if error < 0.0:
+            low = at
+        else:
+            high = at
+        new = at - error / slope
+        if low is not None and high is not None:
+            if not (low < new < high) and not (high < new < low):
+                new = 0.5 * (low + high)
+        at = new
+    return at
+
+
+def residual(t, x):
+    error, slope = 0.0, 0.0
+    for v in x:
+        error += v * t**3 - 1.0
+        slope += 3 * v * t * t
+    return error, slope
+
+
+SHRINKING = [1 - 0.01 * 2**k for k in range(6)] + [-1.0, -2.0, -0.5, 0.25]
+
+
+def line_search(x, n):
+    """Where the slope is zero, it looks for another point between the last two. At first, there is no last one."""
+    at, before, k = x[0], None, 0
+    while k < n + 4:
+        error, slope = residual(at, x)
+        if error == 0.0:
+            return at
+        elif slope == 0.0:
+            found = False
+            for factor in SHRINKING:
+                k += 1
+                guess = before + (at - before) * factor
+                error, slope = residual(guess, x)
+                if slope == 0.0:
+                    continue
+                at, found = guess, True
+                break
+            if not found:
+                raise ValueError("no point found")
+        new = at - 0.5 * error / slope
+        if abs(new - at) < 1e-14:
+            return new
+        k += 1
+        at, before = new, at
+    return at
+
+
+def load_function(source: str) -> Any:
+    filename = f"<peeled {hash(source)}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    scope: dict[str, Any] = {"np": np}
+    exec(compile(source, filename, "exec"), scope)
+    return scope["f"]
+
+
 GROW = [
     stacked, stacked_while, stacked_backwards, in_depth, number_that_becomes_an_array, stops_when_it_has_settled,
     stops_in_the_first_trip, goes_on_with_the_next, a_loop_in_a_loop, over_pairs, over_rows, in_a_helper,
 ]  # fmt: skip
-NONES = [differences_in_a_row, best_so_far, history, history_of_rows, pair_with_none, always_none_again]
+NONES = [
+    differences_in_a_row, best_so_far, history, history_of_rows, pair_with_none, always_none_again, bracketed,
+    line_search,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 @pytest.mark.parametrize("f", [*GROW, *NONES], ids=lambda f: f.__name__)
 def test_the_first_trip_differs(f: Any, n: int) -> None:
     check(f, V, n)
+
+
+@pytest.mark.parametrize("text", ["p * x", "x - p", "p ** 2", "-x // p", "p + (x if x > 0 else 1.0)", "1 % p", "p < x"])
+def test_an_operator_of_none_raises_what_it_raises_in_python(text: str) -> None:
+    """A path on which it surely raises ends there: `v` has no other type than that of the path that goes on."""
+    lines = ["def f(x, n):", "    p = None", "    if n > 2:", f"        v = {text}", "        v += 1.0", "    else:"]
+    lines += ["        v = 3.0 * x", "        v += x", "    return v"]
+    f = load_function("\n".join(lines))
+    assert ad.grad(f)(0.3, 1) == 4.0
+    with pytest.raises(TypeError) as expected:
+        f(0.3, 3)
+    with pytest.raises(TypeError) as found:
+        ad.grad(f)(0.3, 3)
+    assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["s + p", "p * s", "s / p + p", "p ** 2.0", "-p", "s if p > s else p", "p == None", "p is None"]
+)
+def test_an_operator_of_what_may_be_none(text: str) -> None:
+    """It raises what Python raises if it is None, and is a number if not."""
+    lines = ["def f(x, n):", "    p, s = None, x", "    for k in range(n):", "        if k > 1: s = s * " + f"({text})"]
+    lines += ["        if k != 1: p = s * 0.5", "        if k == 4: p = None", "    return s"]
+    f = load_function("\n".join(lines))
+    for n in range(7):
+        try:
+            f(0.3, n)
+        except TypeError as error:
+            with pytest.raises(TypeError, match=re.escape(str(error))):
+                ad.grad(f)(0.3, n)
+        else:
+            ad.check_grads(f, (0.3, n))
 
 
 def test_one_code_for_any_number_of_trips() -> None:

@@ -217,6 +217,55 @@ def inner_function_raising_mid_way_after_store(x, n):
 
 
 @case(5)
+def item_of_a_list_that_keeps_its_value(x, n):
+    """The store is the first by an index known at run time only, so the list is put otherwise in the body."""
+    m = len(x)
+    xs, ys = [0.5] * m, [0.0] * m
+    for i in range(m):
+        try:
+            xs[i] = float(x[i]) / (n - i)
+        except ZeroDivisionError:
+            pass
+        ys[i] = xs[i] * x[i]
+    return xs[0] * ys[1] + sum(xs) + ys[-1] ** 2
+
+
+@case(5)
+def items_of_two_lists_with_a_default(x, n):
+    xs = [float(v) * 2 for v in x]
+    for i in range(len(x)):
+        try:
+            xs[i] = xs[i + 1] / (i - 1)
+        except (ZeroDivisionError, IndexError):
+            xs[0] = xs[0] * x[i]
+    return sum(xs) * xs[0]
+
+
+@case(3)
+def rows_stored_into_twice(x, n):
+    table = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        row = table[i]
+        for j in range(i, n):
+            try:
+                row[j] = table[j][i] = 1.0 / (float(x[i]) * (j - 1))
+            except ZeroDivisionError:
+                row[j] = float(x[j])
+    return table[0][1] + table[1][2] * table[2][1] + table[1][1] ** 2 + table[2][0]
+
+
+@case(2)
+def first_store_of_two(x, n):
+    a, b = [1.0] * 3, [2.0] * n
+    for i in range(3):
+        try:
+            a[i] = b[i] = float(x[i]) ** 2
+        except IndexError:
+            b[0] = a[i] * b[1]
+    return sum(a) * sum(b)
+
+
+@case(5)
 def handler_reading_name_bound_in_else_later_loops(x, n):
     best = x[0]
     for i in range(n):

@@ -162,6 +162,20 @@ def fixed_point(x):
     return a + np.sum(optimize.fixed_point(lambda t: 0.5 * np.cos(t * x), np.ones(2), xtol=1e-13) * [1.0, 2.0])
 
 
+def further_arguments_in_a_list(x):
+    def balance(t, *p):
+        return first(t, *p) - x[1]
+
+    def first(t, a, b):
+        return a * t**3 + b * t
+
+    slope = lambda t, *p: 3 * p[0] * t * t + p[1]
+    a = optimize.newton(lambda t, *p: balance(t, *p), 0.5, slope, args=[x[0], x[1]])
+    b = optimize.fixed_point(lambda t, k, m: m * np.cos(k * t), 0.5, args=[x[0], 0.7], xtol=1e-13)
+    w = optimize.least_squares(lambda w, a, b: w - np.array([a * b, a]), [0.5, 0.1], args=[x[0], x[1]], xtol=1e-14).x
+    return a * b + w[0] * w[1]
+
+
 def root_of_a_function_with_its_derivative(x):
     both = lambda t, a, b: (CUBE(t, a, b), 3 * a * t * t + 1)
     a = optimize.root_scalar(both, (x[0], x[1]), x0=1.0, fprime=True, method="newton", xtol=1e-13).root
@@ -284,7 +298,7 @@ PROGRAMS = [
     linear_least_squares, fits, older_names, isotonic,
     bracketed, other_brackets, newton, root_scalar, root_scalar_by_newton, fsolve, root, root_with_a_jacobian, minimize,
     minimize_by_newton, minimize_with_bounds, moving_bounds, ridge, minimize_scalar, least_squares,
-    least_squares_with_bounds, leastsq, curve_fit,
+    least_squares_with_bounds, leastsq, curve_fit, further_arguments_in_a_list,
 ]  # fmt: skip
 
 

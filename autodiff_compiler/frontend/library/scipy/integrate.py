@@ -96,7 +96,7 @@ def nquad(func: Any, ranges: Any, args: Any = None, opts: Any = None, full_outpu
             "scipy.integrate.nquad with opts, full_output or more than three ranges",
             "nest calls of scipy.integrate.quad",
         )
-    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    args = () if args is None else tuple(args)
     # The first range is the innermost one. It may be a function of the variables of the others.
     for k in range(len(ranges) - 1):
         func = _over(func, ranges[k])

@@ -30,6 +30,7 @@ from .outcomes import Outcome
 
 
 def _tuple(args: Any) -> Any:
+    """The further arguments where SciPy takes what is no tuple for one argument."""
     return args if isinstance(args, tuple) else (args,)
 
 
@@ -112,7 +113,7 @@ def newton(
     func: Any, x0: Any, fprime: Any = None, args: Any = (), tol: Any = 1.48e-8, maxiter: Any = 50, fprime2: Any = None,
     x1: Any = None, rtol: Any = 0.0, full_output: Any = False, disp: Any = True,
 ) -> Any:  # fmt: skip
-    args = _tuple(args)
+    args = tuple(args)  # SciPy unpacks any sequence here
     settings = (
         ("fprime", _handed(fprime, args)), ("tol", tol), ("maxiter", maxiter), ("fprime2", _handed(fprime2, args)),
         ("x1", x1), ("rtol", rtol), ("disp", disp),
@@ -129,7 +130,7 @@ def newton(
 
 @defines(optimize.fixed_point)
 def fixed_point(func: Any, x0: Any, args: Any = (), xtol: Any = 1e-8, maxiter: Any = 500, method: Any = "del2") -> Any:
-    args = _tuple(args)
+    args = tuple(args)  # SciPy unpacks any sequence here
     settings = (("args", args), ("xtol", xtol), ("maxiter", maxiter), ("method", method))
     away = lambda x, *more: func(x, *more) - x
     if np.ndim(x0) == 0:
@@ -427,7 +428,7 @@ def _global(solver: Any, func: Any, first: Any, bounds: Any, args: Any, options:
                 f"scipy.optimize.{solver.__name__} with minimizer_kwargs that hold {name!r}",
                 "put what the function needs into the function",
             )
-    args = _tuple(args)
+    args = tuple(args)  # SciPy unpacks any sequence here
     objective, captured = lifted(func, 1 + len(args), "number")
     settings = [(name, options[name]) for name in options if name != "minimizer_kwargs"]
     if "minimizer_kwargs" in options:
@@ -546,7 +547,7 @@ def least_squares(
 ) -> Any:  # fmt: skip
     if loss != "linear" or kwargs or callback is not None:
         refuse("scipy.optimize.least_squares with loss, kwargs or a callback", "use scipy.optimize.minimize")
-    args = _tuple(args)
+    args = tuple(args)  # SciPy unpacks any sequence here
     x0 = np.atleast_1d(np.asarray(x0))
     residuals, captured = lifted(fun, 1 + len(args))
     settings = (
