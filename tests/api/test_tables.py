@@ -231,6 +231,7 @@ assert ad.grad(f)(np.zeros(2)).tolist() == [0.25, 0.25]
 
 
 def test_compiling_imports_modules(tmp_path: Path) -> None:
+    pytest.importorskip("scipy", minversion="1.16")
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     root = Path(__file__).resolve().parents[2]
