@@ -41,7 +41,7 @@ from .avals import (
     items_in,
     leaves_of,
 )
-from .causes import demand
+from .causes import demand, prefer_known
 from .exits import DEAD, NORMAL
 from .handlers import Node, Val
 from .inputs import Inputs, path_name
@@ -588,6 +588,8 @@ class Core(Parts):
         t = type_of(x)
         if t.dtype is not None and t.kind in ("array", "generic"):
             return Obj(t.dtype, None)
+        if t.kind in ("array", "any"):
+            prefer_known(self, av)  # arrays of two dtypes on two paths: each path asks for its own
         return self.emit(node, DTYPE, x)
 
 
