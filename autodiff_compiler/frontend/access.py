@@ -275,6 +275,8 @@ class Access(Memory):
                 return found
             if kind is Obj and isinstance(base.obj, type):
                 return self.class_item(base, index, node)
+        if base is None:
+            self.raises(TypeError, "'NoneType' object is not subscriptable", node)
         remedy = remedy_of(base, "make it an array, tuple, list or dictionary first")
         self.fail(f"{describe(base)} cannot be subscripted here", node, remedy)
 
@@ -344,7 +346,8 @@ class Access(Memory):
             if x.type == ANY and av.cell not in self.cells.numpy:
                 made = x.op.prim.name if x.op is not None else "an unknown call"
                 remedy = "register it with autodiff_compiler.primitive (docs/rules.md), or compute it outside"
-                self.fail(f"{made} has no rule, so it is not known what it returns, nor how long that is", node, remedy)
+                message = f"{made} has no rule, so it is not known what it returns, nor how long that is"
+                self.fail(message, node, remedy, cause=x)
             return self.emit(node, LEN, x)
         if kind is Instance or kind is Obj:
             held = self.underlying(av, node, "__len__")

@@ -106,7 +106,7 @@ def _around(origin: Origin, peel: bool = False) -> Iterator[Action | None]:
             yield from _enclosing(up, node)
             node = up
         call = original(frame.call[0]) if frame.call is not None else None
-        if not isinstance(call, ast.Call) or frame.caller is None or not hasattr(frame.caller, "node"):
+        if not isinstance(call, (ast.Call, ast.Attribute)) or frame.caller is None or not hasattr(frame.caller, "node"):
             yield None
             return
         yield Action(SPLIT, call)
@@ -245,6 +245,8 @@ def _of_kind(interp: Core, value: Value, out: list[Action], seen: set[Value]) ->
         if origin is None:
             operands = value.op.operands()
             vague = [v for v in operands if v.type.kind in ("any", "list") or v.type.dims is None]
+            if value.type.kind == "array" and value.type.dims is not None:  # only the dtype is not known
+                vague += [v for v in operands if v.type.kind == "array" and v.type.dtype is None]
             if not vague:  # it may depend on an axis
                 numbers = [v for v in operands if v.type.is_scalar and v.type.dtype == np.dtype(np.int64)]
                 return bool(numbers) and all(_of_value(interp, v, out, set()) for v in numbers)

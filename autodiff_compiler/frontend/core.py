@@ -44,7 +44,7 @@ from .avals import (
     noun_of,
     remedy_of,
 )
-from .causes import demand
+from .causes import demand, prefer_known
 from .exits import DEAD, NORMAL
 from .handlers import Node, Val
 from .inputs import Inputs, path_name
@@ -592,6 +592,8 @@ class Core(Parts):
         t = type_of(x)
         if t.dtype is not None and t.kind in ("array", "generic"):
             return Obj(t.dtype, None)
+        if t.kind in ("array", "any"):
+            prefer_known(self, av)  # arrays of two dtypes on two paths: each path asks for its own
         return self.emit(node, DTYPE, x)
 
 

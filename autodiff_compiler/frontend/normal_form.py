@@ -136,7 +136,7 @@ class Normalizer:
                 return before, _changed(node, {"values": [first, *node.values[1:]]})
             name = self.temporary(node)
             return self.short_circuit(node, 0, name), self.named(name, node)
-        if isinstance(node, ast.Call) and node in self.wanted:
+        if isinstance(node, (ast.Call, ast.Attribute)) and node in self.wanted:  # a call, or that of a property
             before, made = self.parts(node)
             name = self.temporary(node)
             made._original = (node,)
@@ -214,6 +214,8 @@ def _changed(node: Any, changes: dict[str, Any]) -> Any:
     made = copy.copy(node)
     for name, value in changes.items():
         setattr(made, name, value)
+    if isinstance(node, ast.expr):  # so that a later plan finds it
+        made._original = getattr(node, "_original", (node,))
     return made
 
 

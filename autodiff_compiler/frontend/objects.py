@@ -421,6 +421,7 @@ def _computed_attribute(ctx: Objects, av: Val, name: str, node: Any) -> Any:
 
 def _cached_attribute(ctx: Objects, av: Val, raw: Any, path: Any, name: str, node: Any) -> Any:
     """A `functools.cached_property` that was not asked for yet."""
+    ctx.keep_together(node)  # what the call returns is stored before the rest goes on
     value = ctx.call(ctx.outside(raw.func, (*path, ("attr", "func")), node), [av], {}, node)
     if type(av) is Obj:
         ctx.write_attribute(av, name, node)

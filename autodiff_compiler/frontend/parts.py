@@ -63,6 +63,7 @@ class Parts:
     iter_length: Callable[..., Val]
     iterable: Callable[..., Val]
     iterated: Callable[..., list[Val] | None]
+    keep_together: Callable[..., None]
     known_class: Callable[..., Obj]
     length: Callable[..., Val]
     list_slice: Callable[..., ListRef]

@@ -74,13 +74,15 @@ class Splitting(TryStatements):
                 self.frame, self.stack, self.activations = saved
 
         depth, active = len(stack), len(activations)
-        self.pending = (stmt.value, resume)
+        outer, self.pending = self.pending, (stmt.value, resume)
         try:
             self.ev(stmt.value)
         except Continued as done:
             return done.code
         except Unreachable:
             return DEAD
+        finally:
+            self.pending = outer  # of a call in whose arguments this one stands
         return self.plan.refuse(stmt.value)
 
     def take_pending(self, tree: Any, node: Node) -> Callable[[Any], Any] | None:
@@ -96,6 +98,11 @@ class Splitting(TryStatements):
         if any(isinstance(r, ast.Return) for n in compound for r in inside([n], ())):
             self.plan.refuse(node)
         return resume
+
+    def keep_together(self, node: Node) -> None:
+        """The value of this node is more than what a function returns: what follows cannot be taken along."""
+        if self.pending is not None and self.pending[0] is node:
+            self.plan.refuse(node)
 
     def continue_with(self, made: Val, node: Node) -> None:
         """What follows the construction of an object goes on with the object, not with what ``__init__`` returns."""

@@ -110,7 +110,7 @@ def _real_part(x: Any) -> Any:
 
 
 @vjp(np.linalg.eig, "a")
-def _eig(g: Any, out: Any, a: Any) -> Any:
+def eig_pullback(g: Any, out: Any, a: Any) -> Any:
     """An eigenvector has norm 1, and its largest element is real."""
     g_w, g_v = g
     w, v = out

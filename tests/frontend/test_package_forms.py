@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -81,16 +82,141 @@ def total_of_a_number_or_an_array(m):
     return total
 
 
+class Poses:
+    """One matrix or several, as its argument has it."""
+
+    def __init__(self, m):
+        if m.shape == (2, 2):
+            self.data = [m]
+        elif m.shape[1] == 3:
+            self.data = [row for row in m]
+        else:
+            raise ValueError(m.shape)
+
+    @property
+    def matrix(self):
+        if len(self.data) == 1:
+            return self.data[0]
+        else:
+            return self.data
+
+
+def as_matrix(m):
+    if m.ndim == 2:
+        return m
+    elif m.ndim == 1:
+        return np.diag(m)
+    else:
+        return None
+
+
+def square(pose):
+    zeros = np.zeros((2, 2), dtype=pose.dtype)
+    return pose @ pose + zeros
+
+
+class Scaled:
+    """Its value is a matrix or a list, as the numbers have it."""
+
+    def __init__(self, m):
+        self.m = m
+        self.calls = 0
+
+    @property
+    def value(self):
+        return self.kept
+
+    @functools.cached_property
+    def kept(self):
+        self.calls += 1
+        return self.m * 2.0 if self.m[0, 0] > 0.5 else [self.m]
+
+    @property
+    def direct(self):
+        if self.m[0, 0] > 0.5:
+            return self.m * 2.0
+        return [self.m]
+
+
+def property_of_two_kinds(m):
+    return np.sum(square(Poses(np.cos(m)).matrix) * m) + np.sum(square(Scaled(m).direct))
+
+
+def call_in_an_argument_of_a_call(m):
+    return np.sum(Poses(square(Poses(m if m[0, 0] > 2.0 else m[0]).matrix if m[0, 0] > 2.0 else m)).matrix)
+
+
+def vector(v):
+    """As an array of floats, whatever it is."""
+    if isinstance(v, (list, tuple)):
+        return np.array(v)
+    return v.astype("O" if v.dtype.kind == "O" else np.float64)
+
+
+def one_of_two_dtypes(m):
+    q = np.r_[m[0], 1.0]
+    data = q if np.sum(q) > 1.0 else np.r_[0, 0, 1]
+    return np.sum(vector(data) ** 2)
+
+
+def one_of_two_ranks(m):
+    part = m if m[0, 0] > 2.0 else m[0]
+    return np.sum(vector(0.5 * part) ** 2)
+
+
+def unit(v):
+    n = np.sum(v * v)
+    if n < 1e-10:
+        return None, None
+    return v / n, n
+
+
+def none_on_one_path(m):
+    v, n = unit(np.r_[m[0], m[1]])
+    return n * np.sum(vector(v[1:3]) ** 3)
+
+
+def several_at_once(m):
+    a, b, c = np.atleast_2d(m, m[0], m[1, 1])
+    return np.linalg.cond(a @ b.T @ c + np.eye(2)) + np.sum(np.linalg.inv(np.atleast_1d(a, b)[0]))
+
+
 FORMS = [
     number_at_a_bool, arrays_at_a_bool, total_of_a_number_or_an_array,
     unpacked_flat, uncopied, uncopied_and_stored, joined_with_a_number_of_two_kinds, places_of_one_argument,
-    squeezed_eigenvector,
+    squeezed_eigenvector, property_of_two_kinds, call_in_an_argument_of_a_call, one_of_two_dtypes, one_of_two_ranks,
+    none_on_one_path, several_at_once,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", FORMS)
 def test_gradient(f: Any) -> None:
     check(f, M)
+
+
+def test_what_a_property_keeps_is_not_taken_along() -> None:
+    def f(m):
+        obj = Scaled(m)
+        return np.sum(square(obj.kept)) * np.sum(obj.kept[0]) * obj.calls
+
+    def g(m):
+        obj = Scaled(m)
+        return np.sum(square(obj.value)) * np.sum(obj.kept[0]) * obj.calls
+
+    for fn in (f, g):
+        with pytest.raises(ad.UnsupportedError, match="different kinds of things"):
+            ad.grad(fn)(M)
+
+
+def test_none_that_is_subscripted_raises() -> None:
+    def f(x):
+        v, _ = unit(x)
+        return v[0]
+
+    with pytest.raises(TypeError, match="not subscriptable"):
+        ad.grad(f)(np.zeros(2))
+    with pytest.raises(TypeError, match="not subscriptable"):
+        ad.grad(lambda x: x * unit(np.zeros(2))[0][0])(1.0)
 
 
 def test_flat_in_a_name_is_refused() -> None:

@@ -104,6 +104,9 @@ class Writer:
         return all(type(item) is float or Writer.is_floats(item) for item in value)
 
     def parameter(self, where: list[tuple[str, Any]], value: Any, hint: str) -> str:
+        for name, other in self.objects:
+            if other is value:  # `a.append(a)`: a change of the object changes both
+                return name
         name = f"{hint if hint.isidentifier() else 'x'}{len(self.active) + len(self.objects)}"
         where.append((name, value))
         return name

@@ -699,13 +699,310 @@ def likelihoods() -> Iterator[Callable[[], Any]]:
         yield lambda code=code: interpolated(pyhf.interpolators.get(code))
 
 
+def control() -> Iterator[Callable[[], Any]]:
+    import control as ct
+
+    A = np.array([[0.1, 1.0], [-2.0, -0.7]])
+    B = np.array([[0.2], [1.0]])
+    C = np.array([[1.0, 0.3]])
+    D = np.array([[0.1]])
+    Q = np.array([[2.0, 0.3], [0.3, 1.5]])
+    R = np.array([[0.7]])
+    S = np.array([[0.1], [0.2]])
+    E = np.array([[1.1, 0.1], [0.0, 0.9]])
+    discrete = np.array([[0.8, 0.1], [-0.2, 0.6]])
+    three = np.array([[0.0, 1.0, 0.2], [-1.0, -0.7, 0.1], [0.3, 0.1, -1.4]])
+    times = np.linspace(0.0, 2.0, 9)
+    omega = np.array([0.3, 1.1, 2.7])
+
+    def state_space() -> None:
+        sys = ct.ss(A, B, C, D)
+        ct.StateSpace(discrete, B, C, D, 0.1)
+        sys(0.3 + 1.2j)
+        sys.horner(np.array([0.3 + 1.2j, 0.1 + 0.4j]))
+        sys.dcgain()
+        sys.poles()
+        sys.zeros()
+        sys.damp()
+        sys.dynamics(0.0, np.array([0.4, 1.2]), np.array([0.3]))
+        sys.output(0.0, np.array([0.4, 1.2]), np.array([0.3]))
+        sys.feedback(ct.ss(three, np.ones((3, 1)), np.ones((1, 3)), 0.0))
+        sys.sample(0.1)
+        sys.sample(0.1, method="bilinear", prewarp_frequency=1.3)
+        sys.append(ct.ss(discrete, B, C, D))
+        sys.lft(ct.ss(discrete, B, C, D))
+
+    def algebra() -> None:
+        one, two = ct.ss(A, B, C, D), ct.ss(discrete, B, C, 0.3)
+        ct.series(one, two)
+        ct.parallel(one, two)
+        ct.feedback(one, two)
+        ct.feedback(one, 0.7)
+        ct.negate(one)
+        ct.append(one, two)
+
+    def responses() -> None:
+        sys = ct.ss(A, B, C, D)
+        ct.evalfr(sys, 0.3 + 1.2j)
+        ct.frequency_response(sys, omega)
+        ct.singular_values_response(sys, omega)
+        ct.dcgain(sys)
+        ct.damp(sys, doprint=False)
+        ct.step_response(sys, times)
+        ct.impulse_response(sys, times)
+        ct.initial_response(sys, times, np.array([0.4, 1.2]))
+        ct.forced_response(sys, times, np.cos(times), np.array([0.4, 1.2]))
+        ct.forced_response(ct.ss(discrete, B, C, D, 0.25), times, np.cos(times))
+        ct.input_output_response(sys, times, np.cos(times), np.array([0.4, 1.2]))
+        ct.step_info(sys, times)
+        ct.markov(np.sin(times), np.cos(times), m=3)
+        ct.markov(ct.step_response(sys, times), m=3)
+
+    def margins() -> None:
+        loop = ct.tf([2.0, 9.0], [1.0, 3.0, 3.0, 1.0])
+        ct.stability_margins(loop)
+        ct.margin(loop)
+        ct.phase_crossover_frequencies(loop)
+        ct.bandwidth(ct.ss(A, B, C, 0.0))
+        ct.disk_margins(ct.ss(A, B, C, D), omega)
+        ct.stability_margins((np.array([0.9, 0.5, 0.3]), np.array([-100.0, -170.0, -200.0]), omega))
+
+    def transfer_functions() -> None:
+        one, two = ct.tf([2.0, 9.0], [1.0, 3.0, 3.0, 1.0]), ct.tf([1.3], [1.0, 0.7])
+        one(0.3 + 1.2j)
+        one.poles()
+        one.zeros()
+        one.dcgain()
+        ct.frequency_response(one, omega)
+        ct.feedback(one, two)
+        ct.series(one, two)
+        ct.zpk([-0.3], [-1.2, -2.1], 1.7)
+        ct.tf2ss(one)
+        ct.ss2tf(ct.ss(A, B, C, D))
+        ct.tfdata(one)
+        ct.pade(0.7, 2)
+        ct.sample_system(one, 0.1)
+        ct.minreal(ct.series(one, two), verbose=False)
+
+    def regulators() -> None:
+        ct.lqr(A, B, Q, R)
+        ct.lqr(A, B, Q, R, S)
+        ct.lqr(ct.ss(A, B, C, D), Q, R)
+        ct.dlqr(discrete, B, Q, R)
+        ct.lqe(A, B, C, R, R)
+        ct.dlqe(discrete, B, C, R, R)
+        ct.lyap(A, Q)
+        ct.lyap(A, discrete, Q)
+        ct.dlyap(discrete, Q)
+        ct.care(A, B, Q)
+        ct.care(A, B, Q, R, S, E)
+        ct.dare(discrete, B, Q, R)
+        ct.dare(discrete, B, Q, R, S, E)
+
+    def placement() -> None:
+        ct.place(A, B, np.array([-1.2, -2.3]))
+        ct.place_acker(A, B, np.array([-1.2, -2.3]))
+        ct.place(three, np.array([[1.0, 0.0], [0.2, 0.4], [0.1, 1.0]]), np.array([-1.2, -2.3, -3.1]))
+        ct.ctrb(A, B)
+        ct.ctrb(three, np.ones((3, 1)), t=2)
+        ct.obsv(A, C)
+
+    def reduction() -> None:
+        sys = ct.ss(three, np.ones((3, 1)), np.array([[0.3, 1.0, 0.2]]), 0.1)
+        ct.model_reduction(sys, [2])
+        ct.model_reduction(sys, [2], method="truncate")
+        ct.eigensys_realization(np.exp(-times).reshape(1, 1, 9), 2)
+        ct.similarity_transform(sys, three + np.eye(3))
+        ct.similarity_transform(sys, three + np.eye(3), timescale=1.3)
+        ct.reachable_form(ct.ss(A, B, C, D))
+        ct.observable_form(ct.ss(A, B, C, D))
+        ct.bdschur(three)
+
+    def nonlinear() -> None:
+        def update(t: Any, x: Any, u: Any, params: Any) -> Any:
+            return np.array([x[1], u[0] - params["k"] * np.sin(x[0]) - 0.3 * x[1]])
+
+        def output(t: Any, x: Any, u: Any, params: Any) -> Any:
+            return np.array([x[0] + 0.1 * x[1]])
+
+        sys = ct.nlsys(update, output, states=2, inputs=1, outputs=1, params={"k": 1.7})
+        sys.dynamics(0.0, np.array([0.4, 1.2]), np.array([0.3]))
+        sys.output(0.0, np.array([0.4, 1.2]), np.array([0.3]))
+        ct.linearize(sys, np.array([0.4, 1.2]), np.array([0.3]))
+        ct.input_output_response(sys, times, np.cos(times), np.array([0.4, 1.2]))
+        ct.find_operating_point(sys, np.array([0.1, 0.0]), np.array([0.3]))
+        ct.describing_function(ct.saturation_nonlinearity(0.8), np.array([0.5, 1.3, 2.0]))
+        ct.saturation_nonlinearity(0.8)(1.7)
+
+    def signals() -> None:
+        ct.mag2db(1.7)
+        ct.mag2db(np.array([0.3, 1.7]))
+        ct.db2mag(3.1)
+        ct.db2mag(np.array([0.3, -1.7]))
+        ct.unwrap(np.array([0.1, 3.0, 6.1, 9.7, 1.2]))
+        ct.correlation(times, np.sin(3 * times))
+        ct.correlation(times, np.sin(3 * times), np.cos(times))
+        response = ct.frd(np.array([0.3 + 0.2j, 0.7 - 0.1j, 0.2 - 0.6j, 0.1 - 0.2j]), np.array([0.3, 1.1, 2.7, 3.0]))
+        response.eval(1.1)
+        ct.feedback(response, 0.7)
+
+    yield from (state_space, algebra, responses, margins, transfer_functions, regulators, placement, reduction)
+    yield from (nonlinear, signals)
+
+
+def quantecon() -> Iterator[Callable[[], Any]]:
+    import quantecon as qe
+    from quantecon import ce_util, distributions, game_theory, markov, quad
+
+    A = np.array([[0.8, 0.1], [-0.2, 0.6]])
+    B = np.array([[0.2], [1.0]])
+    C = np.array([[0.3], [0.5]])
+    G = np.array([[1.0, 0.3]])
+    Q = np.array([[0.7]])
+    R = np.array([[2.0, 0.3], [0.3, 1.5]])
+    P = np.array([[0.7, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.4, 0.5]])
+    series = np.cos(np.arange(24.0)) + 0.1 * np.arange(24.0)
+
+    def equations() -> None:
+        qe.solve_discrete_lyapunov(A, R)
+        qe.solve_discrete_lyapunov(A, R, method="bartels-stewart")
+        qe.solve_discrete_riccati(A, B, R, Q)
+        qe.solve_discrete_riccati(A, B, R, Q, N=np.array([[0.1, 0.2]]))
+        qe.solve_discrete_riccati(A, B, R, Q, method="qz")
+        qe.var_quadratic_sum(A, C, R, 0.9, np.array([0.4, 1.2]))
+        qe.m_quadratic_sum(A, R)
+        qe.nullspace(np.array([[1.0, 2.0, 0.3], [0.2, 0.5, 1.0]]))
+
+    def linear_quadratic() -> None:
+        lq = qe.LQ(Q, R, A, B, C, beta=0.95)
+        lq.stationary_values()
+        finite = qe.LQ(Q, R, A, B, C, beta=0.95, T=4, Rf=R)
+        finite.update_values()
+        finite.compute_sequence(np.array([0.4, 1.2]), random_state=3)
+        robust = qe.RBLQ(Q, R, A, B, C, 0.95, 20.0)
+        robust.d_operator(R)
+        robust.b_operator(R)
+        robust.robust_rule()
+        robust.robust_rule_simple()
+        robust.F_to_K(np.array([[0.1, 0.2]]))
+        robust.K_to_F(np.array([[0.1, 0.2]]))
+        robust.evaluate_F(np.array([[0.1, 0.2]]))
+        robust.compute_deterministic_entropy(np.array([[0.1, 0.2]]), np.array([[0.1, 0.2]]), np.array([0.4, 1.2]))
+        eye, none = np.eye(2), np.zeros((2, 1))
+        qe.nnash(
+            A, B, C, R, 0.8 * R, Q, 1.1 * Q, np.zeros((1, 1)), np.zeros((1, 1)), none, none, np.zeros((1, 1)),
+            np.zeros((1, 1)),
+        )  # fmt: skip
+        jumps = qe.LQMarkov(P[:2, :2] / P[:2, :2].sum(axis=1, keepdims=True), [Q, 2 * Q], [R, R + eye], [A, A], [B, C])
+        jumps.stationary_values()
+
+    def state_space() -> None:
+        lss = qe.LinearStateSpace(A, C, G, np.array([[0.4]]), np.array([[0.1], [0.3]]), 0.1 * R)
+        moments = lss.moment_sequence()
+        for _ in range(3):
+            next(moments)
+        lss.stationary_distributions()
+        lss.geometric_sums(0.9, np.array([[0.4], [1.2]]))
+        lss.impulse_response(4)
+        kalman = qe.Kalman(lss, np.array([[0.1], [0.3]]), R)
+        kalman.prior_to_filtered(np.array([[0.7]]))
+        kalman.filtered_to_forecast()
+        kalman.update(np.array([[0.7]]))
+        kalman.whitener_lss()
+        kalman.stationary_values()
+        kalman.stationary_coefficients(4)
+        kalman.stationary_innovation_covar()
+
+    def time_series() -> None:
+        arma = qe.ARMA([0.5, -0.2], [0.3], 0.7)
+        arma.impulse_response(8)
+        arma.spectral_density(res=9)
+        arma.autocovariance(4)
+        qe.hamilton_filter(series, 4)
+        qe.hamilton_filter(series, 4, 3)
+        qe.smooth(series, 5)
+        qe.smooth(series, 5, "flat")
+        qe.periodogram(series)
+        qe.periodogram(series, window="hamming", window_len=5)
+        qe.ar_periodogram(series)
+
+    def chains() -> None:
+        markov.rouwenhorst(3, 0.7, 0.4, 0.1)
+        markov.tauchen(3, 0.7, 0.4, 0.1)
+        markov.gth_solve(P)
+        markov.gth_solve(P, use_jit=False)
+        qe.MarkovChain(P).stationary_distributions
+        qe.MarkovChain(P)
+        qe.mc_compute_stationary(P)
+
+    def programs() -> None:
+        rewards = np.array([[5.0, 10.0], [-1.0, 0.5]])
+        transitions = np.array([[[0.5, 0.5], [0.1, 0.9]], [[0.2, 0.8], [0.6, 0.4]]])
+        ddp = markov.DiscreteDP(rewards, transitions, 0.9)
+        ddp.bellman_operator(np.array([0.4, 1.2]))
+        ddp.evaluate_policy(np.array([0, 1]))
+        ddp.RQ_sigma(np.array([0, 1]))
+        ddp.T_sigma(np.array([0, 1]))
+        ddp.solve(method="policy_iteration")
+        markov.backward_induction(ddp, 3)
+
+    def quadratures() -> None:
+        quad.qnwlege(5, 0.2, 1.7)
+        quad.qnwcheb(5, 0.2, 1.7)
+        quad.qnwsimp(5, 0.2, 1.7)
+        quad.qnwtrap(5, 0.2, 1.7)
+        quad.qnwunif(5, 0.2, 1.7)
+        quad.qnwequi(5, 0.2, 1.7)
+        quad.qnwnorm(5, 0.2, 1.7)
+        quad.qnwnorm([3, 2], np.array([0.2, 0.4]), R)
+        quad.qnwlogn(5, 0.2, 0.7)
+        quad.qnwbeta(5, 1.3, 2.1)
+        quad.qnwgamma(5, 1.3, 2.1)
+        quad.quadrect(lambda x: np.exp(-x) * x, 7, 0.2, 1.7)
+        quad.qnwlege(np.array([3, 4]), np.array([0.2, 0.1]), np.array([1.7, 1.1]))
+
+    def games() -> None:
+        first = game_theory.Player(np.array([[3.0, 1.2], [0.4, 2.1]]))
+        first.payoff_vector(np.array([0.3, 0.7]))
+        first.payoff_vector(1)
+        other = game_theory.Player(np.arange(8.0).reshape(2, 2, 2))
+        other.payoff_vector((np.array([0.3, 0.7]), np.array([0.6, 0.4])))
+        game = game_theory.NormalFormGame((first, first))
+        game_theory.vertex_enumeration(game)
+        game_theory.support_enumeration(game)
+        game_theory.lemke_howson(game)
+
+    def others() -> None:
+        qe.compute_fixed_point(lambda x: 0.5 * np.cos(x), 0.3, verbose=0, error_tol=1e-9)
+        qe.compute_fixed_point(lambda x: 0.5 * np.cos(x), np.array([0.3, 0.6]), verbose=0, error_tol=1e-9)
+        ce_util.ckron(A, R)
+        ce_util.gridmake(np.array([0.3, 0.5]), np.array([0.1, 0.7, 0.9]))
+        qe.cartesian([np.array([0.3, 0.5]), np.array([0.1, 0.7, 0.9])])
+        qe.mlinspace([0.2, 0.1], [1.1, 1.7], [3, 2])
+        qe.shorrocks_index(P)
+        qe.rank_size(np.abs(series), 0.7)
+        qe.DiscreteRV(np.array([0.2, 0.5, 0.3]))
+        qe.LAE(lambda x, y: np.exp(-0.5 * (y - 0.7 * x) ** 2), series)(np.array([0.3, 0.8]))
+        binomial = distributions.BetaBinomial(7, 1.3, 2.1)
+        binomial.pdf()
+        binomial.skew
+        binomial.mean
+        ivp = qe.IVP(lambda t, y: np.array([y[1], -y[0]]))
+        path = ivp.solve(0.0, np.array([0.3, 0.9]), h=0.2, T=1.0, integrator="dopri5")
+        ivp.interpolate(path, np.array([0.1, 0.5]), 3)
+
+    yield from (equations, linear_quadratic, state_space, time_series, chains, programs, quadratures, games, others)
+
+
 # What makes the calls of a package. Each function yields calls that fail on their own.
 CALLS: dict[str, Callable[[], Iterator[Callable[[], Any]]]] = {
+    "control": control,
     "filterpy": kalman_filters,
     "lmfit": fits,
     "numpy_ml": numpy_ml,
     "opfunu": opfunu,
     "pyhf": likelihoods,
+    "quantecon": quantecon,
 }
 
 # What has to be done before a package can be imported.

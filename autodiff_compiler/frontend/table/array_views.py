@@ -195,7 +195,13 @@ def _atleast(ctx: Ctx, *arys: Val) -> Val:
         t = ctx.read(arys[0], ctx.node).type
         if t.kind == "array" and t.ndim is not None and t.ndim >= (1 if ctx.callee is np.atleast_1d else 2):
             return arys[0]
+    if len(arys) > 1:
+        made = [_atleast(ctx, x) for x in arys]
+        return Seq(tuple(made)) if _AS_TUPLE else ctx.new_list(made)
     return _plain(ctx, ctx.callee, *arys)
+
+
+_AS_TUPLE = isinstance(np.atleast_1d(1, 2), tuple)  # from NumPy 2.0 on; before, a list
 
 
 # --- views of which several elements may be one in memory ---------------------------------------------------------

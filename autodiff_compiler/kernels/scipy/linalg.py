@@ -34,6 +34,11 @@ def inverse_permutation(p: Any) -> Any:
     return np.argsort(p)
 
 
+def left_eigenvectors(a: Any, b: Any = None, check_finite: bool = True) -> Any:
+    """The eigenvalues `w` and, in columns, left eigenvectors: ``conj(v.T) @ a == w[:, None] * conj(v.T) @ b``."""
+    return linalg.eig(a, b, left=True, right=False, check_finite=check_finite)
+
+
 def qr_pivots(a: Any, check_finite: bool = True) -> Any:
     """The order in which the QR decomposition with pivoting takes the columns."""
     return linalg.qr(a, mode="r", pivoting=True, check_finite=check_finite)[1]

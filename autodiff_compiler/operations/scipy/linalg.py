@@ -355,43 +355,61 @@ def _stein_a(g: Any, out: Any, a: Any, q: Any, **options: Any) -> Any:
     return bar @ a @ swap(out) + swap(bar) @ a @ out
 
 
-def _riccati_type(b: Builder, a: Any, b_: Any, q: Any, r: Any, **options: Any) -> Ty:
+def _riccati_type(b: Builder, a: Any, *rest: Any, **options: Any) -> Ty:
     t = matrix_type(b, a)
     return ANY if t.dims is None else array(np.float64 if t.dtype == np.float64 else None, t.dims)
 
 
-op("scipy.linalg.solve_continuous_are", "a: array, b: array, q: array, r: array, e, s, balanced", type=_riccati_type)
+op(
+    "scipy.linalg.solve_continuous_are",
+    "a: array, b: array, q: array, r: array, e: array, s: array, balanced",
+    type=_riccati_type,
+)
 
 
-def _riccati(g: Any, x: Any, a: Any, b: Any, r: Any) -> tuple[Any, Any]:
-    """The feedback matrix, and the cotangent of `q`: that of the equation, for the closed loop."""
+def _riccati(g: Any, x: Any, a: Any, b: Any, r: Any, e: Any = None, s: Any = None) -> tuple[Any, Any, Any]:
+    """The feedback matrix, the closed loop, and the cotangent of `q`: that of the equation, for the closed loop."""
     lib.need_real("scipy.linalg.solve_continuous_are", a, b, r)
-    feedback = call(linalg.solve, r, swap(b) @ x)
+    seen = x if e is None else x @ e
+    feedback = call(linalg.solve, r, swap(b) @ seen if s is None else swap(b) @ seen + swap(s))
     closed = a - b @ feedback
-    return feedback, call(linalg.solve_sylvester, closed, swap(closed), -g)
+    loop, bar = (closed, g) if e is None else linalg_structured.of_states(e, closed, g)
+    return feedback, closed, call(linalg.solve_sylvester, loop, swap(loop), -bar)
 
 
 @vjp(linalg.solve_continuous_are, "a")
-def _riccati_a(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, **options: Any) -> Any:
-    _, s = _riccati(g, out, a, b, r)
-    return out @ (s + swap(s))
+def _riccati_a(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, **options: Any) -> Any:
+    bar = _riccati(g, out, a, b, r, e, s)[2]
+    return (out if e is None else out @ e) @ (bar + swap(bar))
 
 
 @vjp(linalg.solve_continuous_are, "b")
-def _riccati_b(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, **options: Any) -> Any:
-    feedback, s = _riccati(g, out, a, b, r)
-    return -(out @ (s + swap(s)) @ swap(feedback))
+def _riccati_b(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, **options: Any) -> Any:
+    feedback, _, bar = _riccati(g, out, a, b, r, e, s)
+    return -((out if e is None else out @ e) @ (bar + swap(bar)) @ swap(feedback))
 
 
 @vjp(linalg.solve_continuous_are, "q")
-def _riccati_q(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, **options: Any) -> Any:
-    return _riccati(g, out, a, b, r)[1]
+def _riccati_q(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, **options: Any) -> Any:
+    return _riccati(g, out, a, b, r, e, s)[2]
 
 
 @vjp(linalg.solve_continuous_are, "r")
-def _riccati_r(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, **options: Any) -> Any:
-    feedback, s = _riccati(g, out, a, b, r)
-    return feedback @ s @ swap(feedback)
+def _riccati_r(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, **options: Any) -> Any:
+    feedback, _, bar = _riccati(g, out, a, b, r, e, s)
+    return feedback @ bar @ swap(feedback)
+
+
+@vjp(linalg.solve_continuous_are, "e")
+def _riccati_e(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, **options: Any) -> Any:
+    _, closed, bar = _riccati(g, out, a, b, r, e, s)
+    return out @ closed @ (bar + swap(bar))
+
+
+@vjp(linalg.solve_continuous_are, "s")
+def _riccati_s(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, **options: Any) -> Any:
+    feedback, _, bar = _riccati(g, out, a, b, r, e, s)
+    return -((bar + swap(bar)) @ swap(feedback))
 
 
 op(kernels.finite, "a: array", type=lambda b, a: as_array(b, a), alias="view")

@@ -18,7 +18,7 @@ from ...ir.types import ANY, DimLike, Ty, array
 from ...kernels.scipy import linalg as kernels
 from .. import decompositions, lib
 from ..decompositions import inverse_gaps, real_dtype, smaller
-from ..lib import call, part, swap
+from ..lib import call, conj, part, swap
 from ..linalg import inexact_dtype, square_type
 from ..record import op, vjp
 
@@ -289,19 +289,60 @@ def _eig_type(b: Builder, a: Any, *rest: Any, **options: Any) -> Any:
     return array(kind, t.dims[:1]), array(None, t.dims)
 
 
-op("scipy.linalg.eig", "a: array, check_finite", type=_eig_type, nout=2)
+op(
+    "scipy.linalg.eig",
+    "a: array, b: array, left, right, overwrite_a, overwrite_b, check_finite",
+    type=_eig_type,
+    nout=2,
+)
+op(kernels.left_eigenvectors, "a: array, b: array, check_finite", type=_eig_type, nout=2)
 
 
 @vjp(linalg.eig, "a")
-def _eig(g: Any, out: Any, a: Any, **options: Any) -> Any:
-    g_w, g_v = g
-    v = out[1]
-    if g_v is not None:
-        raise lib.unsupported("the eigenvectors of scipy.linalg.eig have no derivative rule", "use scipy.linalg.eigh")
-    if g_w is None:
-        return None
-    bar = call(linalg.solve, swap(v), part(g_w, _COLUMNS) * swap(v))
+def _eig(g: Any, out: Any, a: Any, b: Any = None, **options: Any) -> Any:
+    if b is None:
+        return decompositions.eig_pullback(g, out, a)
+    vectors, scaled = _pencil(g, out, a, b)
+    bar = conj(vectors) @ (scaled * swap(out[1]))
     return bar if lib.may_be_complex(a) else np.real(bar)
+
+
+@vjp(linalg.eig, "b")
+def _eig_b(g: Any, out: Any, a: Any, b: Any, **options: Any) -> Any:
+    vectors, scaled = _pencil(g, out, a, b)
+    w, v = out
+    values = np.where(np.isfinite(w), w, 0.0)
+    bar = -(conj(vectors) @ (scaled * part(values, _COLUMNS) * swap(v)))
+    return bar if lib.may_be_complex(b) else np.real(bar)
+
+
+def _pencil(g: Any, out: Any, a: Any, b: Any) -> Any:
+    """The left eigenvectors of ``a - w * b``, and a column of the cotangents over the lengths of `b`'s vectors.
+
+    An infinite eigenvalue, of a singular matrix `b`, has no derivative. It is left out if nothing depends on it.
+    """
+    g_w, g_v = g
+    if g_v is not None:
+        raise lib.unsupported(
+            "the eigenvectors of scipy.linalg.eig with b have no derivative rule", "use eig of linalg.solve(b, a)"
+        )
+    w, v = out
+    _, vectors = call(kernels.left_eigenvectors, a, b)
+    lengths = np.sum(conj(vectors) * (b @ v), axis=0)
+    finite = np.isfinite(w)
+    scaled = np.where(finite, g_w / np.where(finite, lengths, 1.0), np.where(np.equal(g_w, 0.0), 0.0, np.nan))
+    return vectors, part(scaled, _COLUMNS)
+
+
+@vjp(kernels.left_eigenvectors, "a")
+def _left(g: Any, out: Any, a: Any, b: Any = None, **options: Any) -> Any:
+    """The conjugate values and the left vectors are those of the adjoint matrix."""
+    if b is not None:
+        raise lib.unsupported("a derivative of the left eigenvectors of two matrices", "use linalg.solve(b, a)")
+    g_w, g_v = g
+    w, v = out
+    of_values = None if g_w is None else conj(g_w)
+    return conj(swap(decompositions.eig_pullback((of_values, g_v), (conj(w), v), conj(swap(a)))))
 
 
 # --- polar decomposition, pseudoinverse, least squares ----------------------------------------------------------------

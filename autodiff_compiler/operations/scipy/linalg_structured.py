@@ -26,43 +26,66 @@ def _like(b: Builder, a: Any, *rest: Any, **options: Any) -> Ty:
 # --- Riccati equations ------------------------------------------------------------------------------------------------
 
 
-def _riccati_type(b: Builder, a: Any, b_: Any, q: Any, r: Any, **options: Any) -> Ty:
+def _riccati_type(b: Builder, a: Any, *rest: Any, **options: Any) -> Ty:
     t = matrix_type(b, a)
     return ANY if t.dims is None else array(np.float64 if t.dtype == np.float64 else None, t.dims)
 
 
-op("scipy.linalg.solve_discrete_are", "a: array, b: array, q: array, r: array, e, s, balanced", type=_riccati_type)
+op(
+    "scipy.linalg.solve_discrete_are",
+    "a: array, b: array, q: array, r: array, e: array, s: array, balanced",
+    type=_riccati_type,
+)
 
 
-def _riccati(g: Any, x: Any, a: Any, b: Any, r: Any) -> tuple[Any, Any, Any]:
+def _riccati(g: Any, x: Any, a: Any, b: Any, r: Any, e: Any = None, s: Any = None) -> tuple[Any, Any, Any]:
     """The feedback matrix, the closed loop, and the cotangent of `q`: that of Stein's equation of the closed loop."""
     lib.need_real("scipy.linalg.solve_discrete_are", a, b, r)
-    feedback = call(linalg.solve, r + swap(b) @ x @ b, swap(b) @ x @ a)
+    seen = swap(b) @ x @ a
+    feedback = call(linalg.solve, r + swap(b) @ x @ b, seen if s is None else seen + swap(s))
     closed = a - b @ feedback
-    return feedback, closed, call(linalg.solve_discrete_lyapunov, closed, g)
+    loop, bar = (closed, g) if e is None else of_states(e, closed, g)
+    return feedback, closed, call(linalg.solve_discrete_lyapunov, loop, bar)
+
+
+def of_states(e: Any, closed: Any, g: Any) -> tuple[Any, Any]:
+    """The closed loop and the cotangent, where the matrix `e` stands before the next state or its derivative."""
+    return call(linalg.solve, e, closed), call(linalg.solve, e, swap(call(linalg.solve, e, swap(g))))
 
 
 @vjp(linalg.solve_discrete_are, "a")
-def _riccati_a(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, **options: Any) -> Any:
-    _, closed, s = _riccati(g, out, a, b, r)
-    return out @ closed @ (s + swap(s))
+def _riccati_a(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, **options: Any) -> Any:
+    _, closed, bar = _riccati(g, out, a, b, r, e, s)
+    return out @ closed @ (bar + swap(bar))
 
 
 @vjp(linalg.solve_discrete_are, "b")
-def _riccati_b(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, **options: Any) -> Any:
-    feedback, closed, s = _riccati(g, out, a, b, r)
-    return -(out @ closed @ (s + swap(s)) @ swap(feedback))
+def _riccati_b(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, **options: Any) -> Any:
+    feedback, closed, bar = _riccati(g, out, a, b, r, e, s)
+    return -(out @ closed @ (bar + swap(bar)) @ swap(feedback))
 
 
 @vjp(linalg.solve_discrete_are, "q")
-def _riccati_q(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, **options: Any) -> Any:
-    return _riccati(g, out, a, b, r)[2]
+def _riccati_q(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, **options: Any) -> Any:
+    return _riccati(g, out, a, b, r, e, s)[2]
 
 
 @vjp(linalg.solve_discrete_are, "r")
-def _riccati_r(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, **options: Any) -> Any:
-    feedback, _, s = _riccati(g, out, a, b, r)
-    return feedback @ s @ swap(feedback)
+def _riccati_r(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, **options: Any) -> Any:
+    feedback, _, bar = _riccati(g, out, a, b, r, e, s)
+    return feedback @ bar @ swap(feedback)
+
+
+@vjp(linalg.solve_discrete_are, "e")
+def _riccati_e(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, **options: Any) -> Any:
+    bar = _riccati(g, out, a, b, r, e, s)[2]
+    return -(out @ e @ (bar + swap(bar)))
+
+
+@vjp(linalg.solve_discrete_are, "s")
+def _riccati_s(g: Any, out: Any, a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, **options: Any) -> Any:
+    feedback, _, bar = _riccati(g, out, a, b, r, e, s)
+    return -((bar + swap(bar)) @ swap(feedback))
 
 
 # --- powers and pseudoinverses ----------------------------------------------------------------------------------------

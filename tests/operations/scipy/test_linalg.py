@@ -136,7 +136,7 @@ if hasattr(linalg, "kron"):
 # Functions with several results or operands in a tuple, which cases below call.
 ELSEWHERE = [
     "cho_solve", "lu_solve", "lstsq", "eig", "eigvals", "solve_continuous_are", "solve_discrete_are",
-    "null_space", "orth", "schur",
+    "null_space", "orth", "schur", "left_eigenvectors",
 ]  # fmt: skip
 
 
@@ -310,6 +310,48 @@ def test_eigenvalues() -> None:
     check(g, a)
 
 
+def test_eigenvectors_of_any_matrix() -> None:
+    a = np.array([[0.2, -1.3, 0.1], [1.1, 0.3, 0.4], [0.1, 0.2, 2.0]])
+
+    def f(a):
+        w, left, right = linalg.eig(a, left=True)
+        return np.sum(np.abs(w * left * right)) + (left[1, 0] * right[2, 1]).imag + np.sum(left.real)
+
+    def g(a, b):
+        w, left = linalg.eig(a + 1j * b, left=True, right=False)
+        return np.sum(np.abs(w * left[:, 0])) + left[0, 1].imag
+
+    def h(a):
+        v = linalg.eig(a)[1]
+        return np.sum(np.abs(v) * a) + v[0, 1].imag
+
+    check(f, a)
+    check(g, a, a.T**2)
+    check(h, a)
+
+
+def test_eigenvalues_of_two_matrices() -> None:
+    a = np.array([[0.2, -1.3, 0.1], [1.1, 0.3, 0.4], [0.1, 0.2, 2.0]])
+    b = np.array([[1.2, 0.3, 0.1], [0.1, 0.9, 0.4], [0.3, 0.2, 1.0]])
+
+    def f(a, b):
+        w, _ = linalg.eig(a, b)
+        return np.sum(np.abs(w) ** 2 * np.array([1.0, 1.0, 0.5])) + np.sum(linalg.eigvals(a @ a, b).real)
+
+    def complex_ones(a, b):
+        return np.sum(linalg.eigvals(a + 0.3j * b, b + 0.2j * a).imag ** 2)
+
+    def zeros(a, b):  # of a system with states: one of the values is infinite
+        singular = np.diag(np.array([1.0, 1.0, 0.0])) * b
+        w = linalg.eigvals(a, singular)
+        kept = np.array([x for x in w if not np.isinf(x)])
+        return np.sum(np.abs(kept) ** 2)
+
+    check(f, a, b)
+    check(complex_ones, a, b)
+    check(zeros, a, b)
+
+
 def test_riccati() -> None:
     r = np.array([[1.2, 0.1], [0.3, 0.8]])
 
@@ -320,6 +362,20 @@ def test_riccati() -> None:
     def g(a, b, q, r):
         x = linalg.solve_discrete_are(a, b, q @ q.T, r @ r.T)
         return np.sum(x * x[0]) / 100
+
+    def general(a, b, q, r, e, s):
+        x = linalg.solve_continuous_are(a, b, q @ q.T, r @ r.T, e, s)
+        y = linalg.solve_continuous_are(a, b, q @ q.T, r @ r.T, s=s)
+        y = y + linalg.solve_continuous_are(a, b, q @ q.T, r @ r.T, e)
+        return np.sum(x * x[0]) + np.sum(y * a)
+
+    def general_steps(a, b, q, r, e, s):
+        x = linalg.solve_discrete_are(a, b, q @ q.T, r @ r.T, e, s)
+        return np.sum(x * x[0]) / 100 + np.sum(linalg.solve_discrete_are(a, b, q @ q.T, r @ r.T, s=s) * a)
+
+    e = np.array([[1.2, 0.3, 0.1], [0.1, 0.9, 0.4], [0.3, 0.2, 1.0]])
+    for fn in (general, general_steps):
+        check(fn, M / 3 - np.eye(3), T[:3, :2], np.eye(3) + M.T / 9, r, e, 0.1 * T[:3, 1:], tolerance=1e-4)
 
     def second(a, b):
         grads = ad.grad(g, argnums=(0, 1))(a, b, M.T, r)
@@ -411,7 +467,9 @@ def test_what_scipy_raises() -> None:
         (lambda a: linalg.null_space(a), "basis of a space"),
         (lambda a: linalg.orth(a), "basis of a space"),
         (lambda a: linalg.schur(a)[0], "Schur form, which is one of many"),
-        (lambda a: linalg.solve_discrete_are(a, a, a, a, e=a), "with e or s"),
+        (lambda a: linalg.eig(a, a, left=True)[1].real, "with b and left"),
+        (lambda a: linalg.eig(a, a)[1].real, "eigenvectors of scipy.linalg.eig with b"),
+        (lambda a: linalg.eig(a, homogeneous_eigvals=True)[0].real, "homogeneous_eigvals"),
         (lambda a: linalg.solve_circulant(a, a), "several axes"),
         (lambda a: linalg.schur(a, sort="lhp")[0], "with sort"),
         (lambda a: linalg.pinvh(a, rtol=0.1), "rtol"),

@@ -15,6 +15,7 @@ from ....kernels.scipy.linalg import (
     banded_solution,
     finite,
     inverse_permutation,
+    left_eigenvectors,
     permutation,
     polar_factor,
     qr_pivots,
@@ -129,10 +130,11 @@ def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
 
 @defines(linalg.solve_continuous_are)
 def solve_continuous_are(a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: Any = True) -> Any:
-    if e is not None or s is not None:
-        refuse("scipy.linalg.solve_continuous_are with e or s", "leave them out")
     one_matrix("solve_continuous_are", a, b, q, r)
-    return linalg.solve_continuous_are(a, b, q, r)
+    if e is None and s is None:
+        return linalg.solve_continuous_are(a, b, q, r)
+    e, s = linalg_structured.riccati_factors(a, b, e, s)
+    return linalg.solve_continuous_are(a, b, q, r, e, s)
 
 
 # --- factors ----------------------------------------------------------------------------------------------------------
@@ -299,10 +301,16 @@ def eig(
     check_finite: Any = True, homogeneous_eigvals: Any = False,
 ) -> Any:  # fmt: skip
     one_matrix("eig", a)
-    if b is not None or left or homogeneous_eigvals:
-        refuse("scipy.linalg.eig with b, left or homogeneous_eigvals", "leave them out")
-    w, v = linalg.eig(a, **options_of(check_finite))
-    return (w, v) if right else w
+    if homogeneous_eigvals:
+        refuse("scipy.linalg.eig with homogeneous_eigvals", "leave it out")
+    if b is not None and left:
+        refuse("scipy.linalg.eig with b and left", "use eig of the matrix linalg.solve(b, a)")
+    options = options_of(check_finite)
+    w, v = linalg.eig(a, **options) if b is None else linalg.eig(a, b, **options)
+    if not left:
+        return (w, v) if right else w
+    vl = left_eigenvectors(a, **options)[1]
+    return (w, vl, v) if right else (w, vl)
 
 
 @defines(linalg.eigvals)

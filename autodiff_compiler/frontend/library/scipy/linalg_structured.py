@@ -146,11 +146,19 @@ def pinvh(
 
 @defines(linalg.solve_discrete_are)
 def solve_discrete_are(a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: Any = True) -> Any:
-    if e is not None or s is not None:
-        refuse("scipy.linalg.solve_discrete_are with e or s", "leave them out")
     a, b, q, r = np.atleast_2d(a), np.atleast_2d(b), np.atleast_2d(q), np.atleast_2d(r)
     real_matrices("solve_discrete_are", a, b, q, r)
-    return linalg.solve_discrete_are(a, b, q, r)
+    if e is None and s is None:
+        return linalg.solve_discrete_are(a, b, q, r)
+    e, s = riccati_factors(a, b, e, s)
+    real_matrices("solve_discrete_are", e, s)
+    return linalg.solve_discrete_are(a, b, q, r, e, s)
+
+
+def riccati_factors(a: Any, b: Any, e: Any, s: Any) -> Any:
+    """The factors `e` and `s` of the general equation, of which one may be missing."""
+    e = np.eye(len(np.atleast_2d(a))) if e is None else np.atleast_2d(e)
+    return e, np.zeros(np.shape(np.atleast_2d(b))) if s is None else np.atleast_2d(s)
 
 
 @defines(linalg.fractional_matrix_power)
