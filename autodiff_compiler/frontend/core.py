@@ -41,7 +41,6 @@ from .avals import (
     is_constant,
     items_in,
     leaves_of,
-    noun_of,
     remedy_of,
 )
 from .causes import demand, prefer_known
@@ -194,15 +193,6 @@ class Core(Parts):
         made = self.emit(node, exception(error), *([] if arg is None else [arg]))
         self.emit(node, RAISE, made)
         raise Unreachable
-
-    def lacks(self, cls: type, error: type[Exception], arg: str, node: Node, *more: str) -> NoReturn:
-        """What Python raises of an object without what is asked of it. It is refused if SciPy's has more than ours."""
-        if hasattr(cls, "__autodiff_noun__"):
-            self.fail(f"this is not done for {noun_of(cls)}", node, getattr(cls, "__autodiff_remedy__", ""))
-        if str(cls.__module__).startswith("autodiff_compiler.frontend.library."):
-            message = f"{arg} here: the compiler knows only a part of what SciPy's has"
-            self.fail(message, node, "see docs/scipy.md for what it has, or compute it outside of the function")
-        self.raises(error, arg, node, *more)
 
     def folded(self, fn: Callable[..., Any], args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         """A call on constants, made now. The hash of a string is another in each process, so it is asked for then."""

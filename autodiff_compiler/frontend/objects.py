@@ -11,7 +11,7 @@ import enum
 import functools
 import sys
 import types
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from .avals import (
     Super,
     describe,
     is_constant,
+    noun_of,
 )
 from .derived import Derived
 from .handlers import Node, Val
@@ -68,6 +69,15 @@ def is_object(av: Val) -> bool:
 
 class Objects(Derived):
     """Attributes of objects, classes and modules."""
+
+    def lacks(self, cls: type, error: type[Exception], arg: str, node: Node, *more: str) -> NoReturn:
+        """What Python raises of an object without what is asked of it. It is refused if SciPy's has more than ours."""
+        if hasattr(cls, "__autodiff_noun__"):
+            self.fail(f"this is not done for {noun_of(cls)}", node, getattr(cls, "__autodiff_remedy__", ""))
+        if str(cls.__module__).startswith("autodiff_compiler.frontend.library."):
+            message = f"{arg} here: the compiler knows only a part of what SciPy's has"
+            self.fail(message, node, "see docs/scipy.md for what it has, or compute it outside of the function")
+        self.raises(error, arg, node, *more)
 
     def cls_of(self, av: Val) -> type:
         """The class of an object."""

@@ -26,10 +26,10 @@ _NAMES = {
     ARRAYS: "arrays arys choicelist condlist tup varargs",
     PLAIN: """
         N UPLO args axes axis axisa axisb axisc base bias c_or_r cache casting check_bounds copy count cov d ddof deg
-        device dimensions doc dst dtype edge_order endpoint equal_nan excluded f full func1d funclist function i
-        include_initial increasing
+        device dimensions doc dst dtype edge_order endpoint equal_nan excluded f full func func1d funclist function i
+        identity include_initial increasing
         ind indexing indices indices_or_sections item iter k keepdims key kth kw kwargs like method mode n
-        newshape ndim ndmax norm num object offset ord order other otypes out overwrite_input phi prototype
+        newshape ndim ndmax nin norm nout num object offset ord order other otypes out overwrite_input phi prototype
         pyfunc r rcond requirements return_counts return_index return_inverse returned rowvar s self shape signature
         sorted sparse strides subok tol variable window_shape wrap writeable""",
 }
