@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import nn, pristine, runtime  # noqa: F401  (emitted code takes it from here)
 from .api.forward import jvp
+from .api.jacobians import hessian, jacfwd, jacobian, jacrev, value_and_jacobian
+from .api.linearized import linearize
+from .api.products import derivative, elementwise_grad, hvp, laplacian
 from .api.pullbacks import vjp
 from .api.testing import check_grads
 from .api.transforms import grad, value_and_grad
@@ -115,14 +118,23 @@ __all__ = [
     "check_grads",
     "constant",
     "custom_gradient",
+    "derivative",
     "elementwise",
+    "elementwise_grad",
     "explain",
     "from_tree",
     "function",
     "grad",
     "grad_pass_through",
+    "hessian",
+    "hvp",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
     "jvp",
     "jvp_rule",
+    "laplacian",
+    "linearize",
     "nn",
     "no_gradient",
     "numerical",
@@ -131,6 +143,7 @@ __all__ = [
     "recompute_grad",
     "stop_gradient",
     "value_and_grad",
+    "value_and_jacobian",
     "vjp",
     "vjp_rule",
 ]

@@ -60,6 +60,18 @@ def shift(tree: Tree, by: int) -> Tree:
     return (out[0], out[1] + by, *out[2:]) if out[0] == "like" else out
 
 
+def renumbered(tree: Tree, numbers: Mapping[int, int]) -> Tree:
+    """The same description with other numbers for its leaves.
+
+    >>> renumbered(("tuple", (("leaf", 3), ("leaf", 5))), {3: 0, 5: 1})
+    ('tuple', (('leaf', 0), ('leaf', 1)))
+    """
+    if tree[0] == "leaf":
+        return ("leaf", numbers[tree[1]])
+    out = with_children(tree, [renumbered(t, numbers) for t in children(tree)])
+    return (out[0], numbers[out[1]], *out[2:]) if out[0] == "like" else out
+
+
 def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
     """The Python object with this description and these leaves.
 

@@ -17,31 +17,54 @@ from typing import Any
 
 from ..tree import class_lookup
 
-Texts = dict[str, str]
+Place = tuple[str, int]  # the qualified name of a function, and its first line
+Texts = tuple[dict[str, str], dict[Place, str]]
 
 
 def carried(fn: Any) -> Texts:
-    """The text by the name of the file, for functions that another process may not find in a file of a module."""
-    found: Texts = {}
+    """The text by the name of the file, for functions that another process may not find in a file of a module. And the
+    names of the files of these functions: cloudpickle leaves them out."""
+    texts: dict[str, str] = {}
+    files: dict[Place, str] = {}
     for inner in _reachable(fn):
         file = inner.__code__.co_filename
-        if file not in found and (inner.__module__ in ("__main__", None) or not os.path.exists(file)):
+        if inner.__module__ in ("__main__", None) or not os.path.exists(file):
             lines = linecache.getlines(file, inner.__globals__)
             if lines:
-                found[file] = "".join(lines)
-    return found
+                texts[file] = "".join(lines)
+                files[_place(inner)] = file
+    return texts, files
 
 
-def unpack(texts: Texts) -> None:
-    """Have the source of functions that were pickled by value found under the names of their files."""
-    for file, text in texts.items():
+def unpack(texts: Texts, parts: Any = ()) -> None:
+    """Have the source of functions that were pickled by value found under the names of their files.
+
+    parts: what holds these functions
+    """
+    for file, text in texts[0].items():
         if not os.path.exists(file):
             linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    for fn in _reachable(parts):
+        if fn.__code__.co_filename == NAMELESS and _place(fn) in texts[1]:
+            fn.__code__ = _of_file(fn.__code__, texts[1][_place(fn)])
+
+
+NAMELESS = "<dynamic-code>"  # the file that code has which cloudpickle has pickled by value, from version 3.1.2 on
+
+
+def _place(fn: types.FunctionType) -> Place:
+    return fn.__qualname__, fn.__code__.co_firstlineno
+
+
+def _of_file(code: types.CodeType, file: str) -> types.CodeType:
+    """The code, and that of functions inside of it, as of this file."""
+    inside = tuple([_of_file(c, file) if isinstance(c, types.CodeType) else c for c in code.co_consts])
+    return code.replace(co_filename=file, co_consts=inside)
 
 
 def restored(texts: Texts, cls: Any, parts: tuple[Any, ...]) -> Any:
     """What a pickled transformed function is made of anew."""
-    unpack(texts)
+    unpack(texts, parts)
     return cls(*parts)
 
 

@@ -14,15 +14,19 @@ with pristine.as_they_were():
     from ..frontend.lower import lower
     from ..frontend.observe import WATCH, Watch
     from ..ir.printer import print_function
-    from ..transforms import pipeline
+    from ..transforms import jacobian, pipeline
     from ..transforms.stages import WRITES, stages
     from . import callbacks  # noqa: F401  (what solvers are handed can be differentiated)
     from .arguments import Wanted, argument_place
     from .checking import check_value, checking, is_checking
     from .emission import emit_adjoint
-    from .nested import lower_call, lower_transform
+    from .nested import lower_call, lower_jvp, lower_linear, lower_transform
+    from .nested_kinds import KINDS, PULLED, PUSHED
 
 __all__ = [
+    "KINDS",
+    "PULLED",
+    "PUSHED",
     "WATCH",
     "WRITES",
     "Wanted",
@@ -32,8 +36,11 @@ __all__ = [
     "checking",
     "emit_adjoint",
     "is_checking",
+    "jacobian",
     "lower",
     "lower_call",
+    "lower_jvp",
+    "lower_linear",
     "lower_transform",
     "pipeline",
     "print_function",

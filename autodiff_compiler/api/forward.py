@@ -11,7 +11,7 @@ import numpy as np
 from ..codegen.load import Emitted
 from ..errors import ArgumentError, IntegerArgumentError, is_interruption
 from ..ir.core import type_of
-from ..lowered import USE_GRAD, Lowered, lowers_by, refused
+from ..lowered import Lowered, lowers_by
 from ..tracebacks import trimmed
 from ..tree import Tree, children, count_leaves, leaves_like, with_children
 from .pullbacks import as_cotangent, for_all_arguments, stands_for
@@ -172,6 +172,12 @@ def jvp(
     return push(tuple(tangents))  # type: ignore[no-any-return]
 
 
-lowers_by(refused("jvp in a function that is compiled is not supported", USE_GRAD))(jvp)
+def _inside(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    from .compiler import lower_jvp
+
+    return lower_jvp(interp, args, kwargs)
+
+
+lowers_by(_inside)(jvp)
 
 __all__ = ["Pushforward", "jvp"]

@@ -1,15 +1,16 @@
-"""Gradients inside of a function that is compiled, such as ``ad.grad(f)(x)`` in the user's code.
+"""Derivatives inside of a function that is compiled, such as ``ad.grad(f)(x)`` in the user's code.
 
-The call is lowered into its own region. The reverse transform differentiates the region, and its operations are inlined
-at the call. So all derivatives nest, to any order.
+The call is lowered into its own region. A transform differentiates the region, and its operations are inlined at the
+call. So all derivatives nest, to any order. `nested_kinds` says what each kind of derivative does.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
-from ..errors import ArgumentError, AutodiffError, IntegerArgumentError, NonScalarOutputError, UnsupportedError
+from ..errors import ArgumentError, AutodiffError, IntegerArgumentError, UnsupportedError
 from ..frontend.avals import (
     Closure,
     DictRef,
@@ -26,19 +27,44 @@ from ..frontend.avals import (
 )
 from ..frontend.core import Unreachable
 from ..frontend.structures import Node, Static, built, leaves_in
-from ..ir.core import FUNC, Function, Region, Value, type_of
+from ..ir.core import DERIVED, FUNC, Function, Region, Value, type_of
+from ..ir.opset import POP, PUSH
 from ..ir.rewrite import clone_function, drop_uncalled, replace_values
 from ..lowered import NO_AUX, NO_INTEGERS, NO_WEAK_ZEROS, refused
-from ..records import record
-from ..transforms import pipeline
+from ..records import record, replaced
 from ..tree import flatten, is_object
+from .nested_kinds import KINDS, Kind, of_result
 from .nested_state import Changes
 
 
-def lower_call(
-    interp: Any, callee: Any, argnums: Any, keep_value: bool, what: str, args: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    """The abstract result of calling the gradient of the abstract function `callee`."""
+@record
+class Taken:
+    """A call of a function that is differentiated: the SSA form of the function, and the arguments.
+
+    inner:      its parameters are the leaves of the arguments to differentiate by; its results are the leaves of
+    `tree`,
+                and then `extra` values that it changes
+    actual:     what the parameters stand for
+    structures: those of these arguments; `several`: they were given as a sequence
+    """
+
+    inner: Function
+    actual: list[Any]
+    structures: list[Any]
+    several: bool
+    tree: Any
+    changes: Changes
+
+    @property
+    def extra(self) -> int:
+        return len(self.changes.values)
+
+
+def take(
+    interp: Any, callee: Any, argnums: Any, what: str, args: list[Any], kwargs: dict[str, Any],
+    check: Callable[[Any, list[Any], Any], None] | None = None,
+) -> Taken:  # fmt: skip
+    """Lower a call of the abstract function `callee` into a region of its own."""
     loc = interp.builder.loc
     node = ast.Pass(lineno=loc.line, col_offset=loc.col, end_lineno=loc.line, end_col_offset=loc.end_col)
     several = isinstance(argnums, tuple)
@@ -75,7 +101,7 @@ def lower_call(
         try:
             tree = interp.result_tree(interp.call(callee, new_args, new_kwargs, node), leaves)
         except Unreachable:
-            tree, leaves = ("leaf", 0), [0.0]  # the function always raises, and so does its gradient
+            tree, leaves = ("leaf", 0), [0.0]  # the function always raises, and so does its derivative
         end = interp.state
     interp.func_top, interp.func_scope = outer_top, outer_scope
     interp.state = start
@@ -88,37 +114,113 @@ def lower_call(
             loc,
             "take it at the top level of the function",
         )
-    if tree[0] != "leaf" or (type_of(leaves[0]).dims not in ((), None)) or type_of(leaves[0]).kind == "list":
-        raise NonScalarOutputError(f"{what} needs a scalar result", loc, "sum the result of the function")
-    extra = len(changes.values)
+    if check is not None:
+        check(tree, leaves, loc)
     region.exit = (*leaves, *changes.values)
-    inner = Function(what, region)
-    wrt = list(range(len(actual)))
+    return Taken(Function(what, region), actual, structures, several, tree, changes)
+
+
+def lower_call(interp: Any, callee: Any, argnums: Any, kind: Kind, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The abstract result of calling a derivative of the abstract function `callee`."""
+    args, more = kind.split(interp, args)
+    return lower_taken(interp, take(interp, callee, argnums, kind.name, args, kwargs, kind.check), kind, more)
+
+
+def lower_taken(interp: Any, taken: Taken, kind: Kind, more: Any) -> Any:
+    """The abstract result of a derivative of a call. The SSA form of the function is used up.
+
+    more: what the derivative takes besides the arguments, such as their tangents
+    """
+    loc = interp.builder.loc
+    given = kind.operands(interp, taken, more)
+    inner = taken.inner
     watch = interp.plan.watch
     primal = clone_function(inner)[0] if watch is not None and watch.observing else None
     try:
-        fn = pipeline.adjoint(inner, wrt, seeds=[1.0, *[False] * extra], keep_results=keep_value or extra > 0)
-        fn.meta["wrt"] = wrt
-        pipeline.finish(fn, len(wrt))
-    except AutodiffError:
+        fn, build = kind.derive(inner, len(taken.actual), taken.tree, taken.extra)
+    except AutodiffError as error:
         if primal is not None:
-            _append(interp, primal, actual)  # a run tells more of its values
+            append(interp, primal, taken.actual)  # a run tells more of its values
+        if error.loc is None:
+            error.loc = loc
         raise
-    _append(interp, fn, actual)
+    append(interp, fn, [*taken.actual, *given])
     for op in fn.body.walk():
-        op.droppable, op.tag = op.droppable or op.tag == "derived", None
-    exits = list(fn.body.exit)
-    value = exits.pop(0) if keep_value or extra else None
-    changes.apply(interp, dict(zip(changes.values, exits[:extra])))
-    del exits[:extra]
-    values = iter(exits)
-    cotangent = lambda leaf, value: interp.fresh(value) if type(leaf.av) is Ref else value
-    grads = [built(interp, structure, values, cotangent) for structure in structures]
-    out = Seq(tuple(grads)) if several else grads[0]
-    return Seq((value, out)) if keep_value else out
+        op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
+    exits = fn.body.exit
+    taken.changes.apply(interp, dict(zip(taken.changes.values, exits[: taken.extra])))
+    return build(interp, exits[taken.extra :], taken.structures, taken.several)
 
 
-def _append(interp: Any, fn: Function, actual: list[Any]) -> None:
+def pure(interp: Any, taken: Taken, what: str) -> Taken:
+    """The call, which may be differentiated more than once. Raises an error if it has effects."""
+    if taken.extra or taken.changes.cells or taken.changes.names:
+        reason = "changes what is outside of it"
+    elif any(op.prim.effects and op.prim not in (PUSH, POP) for op in taken.inner.body.walk()):
+        reason = "has effects, such as prints or draws"
+    else:
+        return taken
+    raise UnsupportedError(
+        f"{what}, in a function that is compiled, of a function that {reason}",
+        interp.builder.loc,
+        "take the gradient by grad there, or have the function return what it changes",
+    )
+
+
+def lower_linear(interp: Any, what: str, kind: Kind, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The abstract result of ``vjp(f, *args)`` or ``linearize(f, *args)``: the value, and a function."""
+    if kwargs.get("has_aux", False) is not False:
+        refused(*NO_AUX)(interp, args, kwargs)
+    if not args:
+        raise ArgumentError(f"{what} needs a function and its arguments", interp.builder.loc)
+    callee, *primals = args
+    moving = tuple([k for k, av in enumerate(primals) if _holds_floats(interp, av)])
+    taken = pure(interp, take(interp, callee, moving, what, primals, {}), what)
+    value = clone_function(taken.inner)[0]
+    append(interp, value, taken.actual)
+    made = Linear(taken, kind, len(primals), moving)
+    out = of_result(interp, taken.tree, lambda k: interp.fresh(value.body.exit[k]))
+    return Seq((out, Obj(made, (("object", made),))))
+
+
+class Linear:
+    """The second of the results of ``vjp`` and ``linearize``, while the program is lowered."""
+
+    def __init__(self, taken: Taken, kind: Kind, count: int, moving: tuple[int, ...]):
+        self.taken, self.kind, self.count, self.moving = taken, kind, count, moving
+
+    def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        taken = replaced(self.taken, inner=clone_function(self.taken.inner)[0])
+        return self.kind.given(interp, lambda more: lower_taken(interp, taken, self.kind, more), self, args)
+
+
+def lower_jvp(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The abstract result of ``jvp(f, primals, tangents)``."""
+    if kwargs.get("has_aux", False) is not False or len(args) > 3:
+        refused(*NO_AUX)(interp, args, kwargs)
+    names = ("fun", "primals", "tangents")
+    given = [*args, *[kwargs[name] for name in names[len(args) :] if name in kwargs]]
+    if len(given) != 3:
+        raise ArgumentError("jvp needs a function, its arguments and their tangents", interp.builder.loc)
+    primals, tangents = [items_of(interp, av, "jvp") for av in given[1:]]
+    if len(primals) != len(tangents):
+        raise ArgumentError(f"jvp: {len(primals)} primals, but {len(tangents)} tangents", interp.builder.loc)
+    moving = tuple([k for k, d in enumerate(tangents) if d is not None])
+    more = Seq(tuple([tangents[k] for k in moving]))
+    return lower_taken(interp, take(interp, given[0], moving, "jvp", primals, {}), KINDS["jvp"], more)
+
+
+def items_of(interp: Any, av: Any, what: str) -> list[Any]:
+    """The abstract items of a tuple or a list."""
+    if type(av) is Seq:
+        return list(av.items)
+    content = interp.checked(av.cell, None) if type(av) is ListRef else None
+    if type(content) is not Items:
+        raise ArgumentError(f"{what}: this is to be a tuple, with one item for each argument", interp.builder.loc)
+    return list(content.items)
+
+
+def append(interp: Any, fn: Function, actual: list[Any]) -> None:
     """Append the operations of a function, applied to these arguments."""
     replace_values(fn.body, dict(zip(fn.body.params, actual)))
     for op in fn.body.ops:
@@ -215,20 +317,19 @@ def _holds_floats(interp: Any, av: Any) -> bool:
     return type(av) is Obj and is_object(av.obj) and bool(flatten(av.obj)[0])
 
 
-class AbstractGradient:
-    """The gradient of a function that exists only while the program is lowered: a lambda or a nested function."""
+class AbstractDerivative:
+    """The derivative of a function that exists only while the program is lowered: a lambda or a nested function."""
 
-    def __init__(self, callee: Any, argnums: Any, keep_value: bool, what: str):
-        self.callee, self.argnums, self.keep_value, self.what = callee, argnums, keep_value, what
+    def __init__(self, callee: Any, argnums: Any, kind: Kind):
+        self.callee, self.argnums, self.kind = callee, argnums, kind
 
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        return lower_call(interp, self.callee, self.argnums, self.keep_value, self.what, args, kwargs)
+        return lower_call(interp, self.callee, self.argnums, self.kind, args, kwargs)
 
 
-def lower_transform(
-    make: Any, keep_value: bool, what: str, interp: Any, args: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    """The abstract result of a call of ``grad`` itself in a function that is compiled."""
+def lower_transform(make: Any, kind: Kind, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The abstract result of a call of ``grad`` and its like in a function that is compiled."""
+    what = kind.name
     if kwargs.get("strong_zeros", True) is not True:
         refused(*NO_WEAK_ZEROS)(interp, args, kwargs)
     for option, refusal in (("has_aux", NO_AUX), ("allow_int", NO_INTEGERS)):
@@ -240,15 +341,20 @@ def lower_transform(
     callee = args[0] if args else kwargs.get("fun")
     if callee is None:
         return Partial(Obj(make, (("object", make),)), (), ("argnums",), (argnums_given,))
-    if type(callee) is Obj and isinstance(callee.obj, AbstractGradient):
-        made = AbstractGradient(callee, argnums, keep_value, what)
+    if type(callee) is Obj and isinstance(callee.obj, AbstractDerivative):
+        made = AbstractDerivative(callee, argnums, kind)
         return Obj(made, (("object", made),))
     if type(callee) is Obj and callable(callee.obj):
         made = make(callee.obj, argnums)
         return Obj(made, (("object", made),))
-    if type(callee) is Closure or callee is not None and type(callee).__name__ in ("Bound", "Partial", "Instance"):
-        made = AbstractGradient(callee, argnums, keep_value, what)
+    if is_function(callee):
+        made = AbstractDerivative(callee, argnums, kind)
         return Obj(made, (("object", made),))
     raise ArgumentError(
         f"{what} needs a function", interp.builder.loc, "pass the name of a function, a lambda or a method"
     )
+
+
+def is_function(callee: Any) -> bool:
+    """The abstract value is a function that the program makes."""
+    return type(callee) is Closure or callee is not None and type(callee).__name__ in ("Bound", "Partial", "Instance")

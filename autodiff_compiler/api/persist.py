@@ -330,6 +330,14 @@ def _dim(d: Any) -> Any:
     return Dim(*d) if isinstance(d, list) else d
 
 
+def _shapes_rows(shapes: Any) -> Any:
+    return [list(map(_dim_row, dims)) for dims in shapes]
+
+
+def _shapes(rows: Any) -> Any:
+    return tuple([tuple(map(_dim, dims)) for dims in rows])
+
+
 def _tree(tree: Any) -> Any:
     """The structure of a result as JSON; without classes, and with plain constants only."""
     kind = tree[0]
@@ -420,11 +428,13 @@ def store(key: str, fn: Any, lowered: Lowered, values: tuple[Any, ...], run: Any
         dims = lowered.function.body.dims
         constraints = [[_dim_row(d) for d in pair] for pair in dims.constraints]
         assumed = [[_dim_row(a), _dim_row(b), equal] for a, b, equal in dims.assumed]
+        smaller = [[_shapes_rows(a), _shapes_rows(b), answer] for a, b, answer in dims.smaller]
         details = getattr(run, "__autodiff_details__", None)
         header = {
             "objects": writer.rows, "guards": guards, "inputs": inputs, "code": code, "stages": stages, "texts": texts,
             "where": list(map(_where, lowered.functions)) if writer.pinned else None,
-            "constraints": constraints, "assumed": assumed, "params": lowered.params, "no_alias": lowered.no_alias,
+            "constraints": constraints, "assumed": assumed, "smaller": smaller, "params": lowered.params,
+            "no_alias": lowered.no_alias,
             "details": None if details is None else [_tree(details[0]), details[1], details[2]],
         }  # fmt: skip
         text = json.dumps(header, separators=(",", ":"))
@@ -568,6 +578,7 @@ def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]
         dims = Dims(
             constraints=[(_dim(a), _dim(b)) for a, b in header["constraints"]],
             assumed=[(_dim(a), _dim(b), bool(equal)) for a, b, equal in header["assumed"]],
+            smaller=[(_shapes(a), _shapes(b), bool(answer)) for a, b, answer in header["smaller"]],
         )
         details = header["details"]
         if details is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from ..codegen.load import Emitted
 from ..errors import ArgumentError, is_interruption
 from ..ir.core import type_of
-from ..lowered import USE_GRAD, Lowered, lowers_by, refused
+from ..lowered import Lowered, lowers_by
 from ..tracebacks import trim
 from ..tree import count_leaves, leaves_like, unflatten
 from .locks import Lock
@@ -195,7 +195,13 @@ _transformed: dict[tuple[Any, ...], Transformed] = {}
 _transformed_lock = Lock()
 
 
-lowers_by(refused("vjp in a function that is compiled is not supported", USE_GRAD))(vjp)
+def _inside(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    from .compiler import PULLED, lower_linear
+
+    return lower_linear(interp, "vjp", PULLED, args, kwargs)
+
+
+lowers_by(_inside)(vjp)
 
 __all__ = [
     "Pullback",

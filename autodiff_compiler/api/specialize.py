@@ -25,7 +25,7 @@ from ..errors import AliasError, ArgumentError, AutodiffError, InternalError, Un
 from ..ir import budget
 from ..ir.core import Function, Region, structural_key
 from ..ir.spelling import identifier
-from ..ir.types import Dim, Dims, length_of
+from ..ir.types import Dim, Dims, elements, length_of
 from ..lowered import Guard, Lowered, bind_arguments, held, is_missing, key_of, location_of
 from ..tracebacks import DISPATCH
 from ..tree import class_lookup, flatten
@@ -311,6 +311,8 @@ class Entry:
         known = low.function.body.dims
         if any((length_of(a, lengths) == length_of(b, lengths)) != equal for a, b, equal in known.assumed):
             return False
+        if any((elements(a, lengths) <= elements(b, lengths)) != answer for a, b, answer in known.smaller):
+            return False
         for a, b in known.constraints:
             if length_of(a, lengths) != length_of(b, lengths):
                 self._raise_as_primal(args)
@@ -546,7 +548,7 @@ def fits(entry: Entry, values: tuple[Any, ...]) -> bool:
 def for_calls(lowered: Lowered) -> Lowered:
     """What calls need of a lowered function: no IR, only the conditions on lengths."""
     known = lowered.function.body.dims
-    dims = Dims(constraints=known.constraints, assumed=known.assumed)
+    dims = Dims(constraints=known.constraints, assumed=known.assumed, smaller=known.smaller)
     return replace(lowered, function=Function(lowered.function.name, Region(dims)))
 
 

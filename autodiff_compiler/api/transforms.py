@@ -15,7 +15,17 @@ from ..codegen.load import Emitted, load
 from ..errors import AutodiffError, InternalError, NonScalarOutputError
 from ..ir.core import Builder, Function, type_of
 from ..ir.spelling import identifier
-from ..lowered import NO_AUX, NO_INTEGERS, NO_WEAK_ZEROS, Lowered, bind_arguments, location_of, lowers_by, refused
+from ..lowered import (
+    NO_AUX,
+    NO_INTEGERS,
+    NO_WEAK_ZEROS,
+    USE_GRAD,
+    Lowered,
+    bind_arguments,
+    location_of,
+    lowers_by,
+    refused,
+)
 from ..records import replaced
 from ..tracebacks import trim, trimmed
 from ..tree import children, copy_with, count_leaves, leaf_numbers, new_object, shift
@@ -295,12 +305,21 @@ class Transformed:
 
     # --- inside other functions that are being compiled -----------------------------------------------------------
 
+    @property
+    def kind(self) -> str:
+        """Which of `nested_kinds.KINDS` it is."""
+        return self.suffix
+
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         from ..frontend.avals import Obj
-        from .compiler import lower_call
+        from .compiler import KINDS, lower_call
 
+        if getattr(self, "has_aux", False):
+            refused(*NO_AUX)(interp, args, kwargs)
+        if self.kind not in KINDS:
+            refused(f"{self.kind} in a function that is compiled is not supported", USE_GRAD)(interp, args, kwargs)
         callee = Obj(self.primal, (("object", self.primal),))
-        return lower_call(interp, callee, self.argnums, self.keep_value, self.suffix, args, kwargs)
+        return lower_call(interp, callee, self.argnums, KINDS[self.kind], args, kwargs)
 
 
 def portable_name(transformed: Transformed) -> list[str]:
@@ -373,7 +392,7 @@ class Gradient(Transformed):
 
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         for wanted, refusal in (
-            (not self.strong_zeros, NO_WEAK_ZEROS), (self.has_aux, NO_AUX), (self.allow_int, NO_INTEGERS)
+            (not self.strong_zeros, NO_WEAK_ZEROS), (self.allow_int, NO_INTEGERS)
         ):  # fmt: skip
             if wanted:
                 refused(*refusal)(interp, args, kwargs)
@@ -383,6 +402,10 @@ class Gradient(Transformed):
         options = (not self.strong_zeros, "multiplies"), (self.has_aux, "aux"), (self.allow_int, "integers")
         return portable_name(self) + [name for wanted, name in options if wanted]
 
+    def scalar(self, lowered: Lowered, main: Any) -> None:
+        """Check that the result, which has this structure, is one real number."""
+        check_scalar(lowered, main, self)
+
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         from .compiler import pipeline
 
@@ -390,7 +413,7 @@ class Gradient(Transformed):
             self.primal, lowered, self.argnums, args, kwargs, self.exact, zeros=self.allow_int
         )  # fmt: skip
         main, aux = split_aux(lowered, self) if self.has_aux else (lowered.out, None)
-        check_scalar(lowered, main, self)
+        self.scalar(lowered, main)
         results = len(lowered.function.results)
         fn = pipeline.adjoint(
             lowered.function, wanted.wrt, seeds=[1.0, *[False] * (results - 1)],
@@ -606,18 +629,18 @@ def value_and_grad(
     return ValueAndGradient(fun, argnums, strong_zeros, has_aux, allow_int)
 
 
-def _inside(make: Any, keep_value: bool, what: str) -> Any:
+def inside(make: Any) -> Any:
     """How a call of `make` in a function that is compiled is lowered."""
 
     def lowering(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        from .compiler import lower_transform
+        from .compiler import KINDS, lower_transform
 
-        return lower_transform(make, keep_value, what, interp, args, kwargs)
+        return lower_transform(make, KINDS[make.__name__], interp, args, kwargs)
 
     return lowering
 
 
-lowers_by(_inside(grad, False, "grad"))(grad)
-lowers_by(_inside(value_and_grad, True, "value_and_grad"))(value_and_grad)
+for _made in (grad, value_and_grad):
+    lowers_by(inside(_made))(_made)
 
 __all__ = ["Gradient", "Transformed", "grad", "value_and_grad"]

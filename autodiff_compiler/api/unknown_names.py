@@ -5,14 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-_HESSIAN = (
-    "grad(grad(f)) is the second derivative of a function of one float; the product of the Hessian with a vector is "
-    "jvp(grad(f), (x,), (v,))[1], and with the unit vectors its columns"
-)
-_JACOBIAN = (
-    "vjp(f, x) gives a pullback: called with the unit vectors, it gives the rows; jvp gives the columns; GradientTape "
-    "has a method jacobian"
-)
 _RULE = "vjp_rule and jvp_rule declare the derivative of a primitive"
 
 # By the names that other systems have.
@@ -21,25 +13,20 @@ INSTEAD = {
     "checkpoint": "recompute_grad",
     "custom_jvp": _RULE,
     "custom_vjp": _RULE,
-    "defvjp": _RULE,
     "defjvp": _RULE,
-    "derivative": "grad",
+    "defvjp": _RULE,
     "detach": "stop_gradient",
-    "elementwise_grad": "grad of the sum, or vjp with a cotangent of ones",
     "gradient": "grad",
-    "hessian": _HESSIAN,
-    "hvp": _HESSIAN,
-    "jac": _JACOBIAN,
-    "jacfwd": _JACOBIAN,
-    "jacobian": _JACOBIAN,
-    "jacrev": _JACOBIAN,
+    "hess": "hessian",
+    "jac": "jacobian",
     "jit": "nothing is needed: what grad returns is compiled",
-    "linearize": "jvp",
+    "make_hvp": "hvp",
     "make_jaxpr": "the method ir of what grad returns",
+    "make_jvp": "linearize",
     "no_grad": "stop_gradient, or no_gradient for an operation",
     "numpy": "import numpy itself: grad differentiates functions that use it",
-    "pushforward": "jvp",
     "pullback": "vjp",
+    "pushforward": "jvp, or linearize for many tangents",
     "remat": "recompute_grad",
     "stop_grad": "stop_gradient",
     "tape": "GradientTape",

@@ -74,11 +74,13 @@ def emit_function(
 
     statement_at: the user's statement at a location, for comments
     result:       formats the returned expressions; by default with commas between them
-    split:        the number of leading results of a forward sweep; what follows becomes a nested ``pullback``
+    split:        the number of leading results of a forward sweep; what follows becomes a nested ``pullback``,
+                  or what ``fn.meta["inner"]`` calls it
     reserved:     names that are not given to variables
     quick:        with the callees that are fastest on small arrays, ``x.dot(y)`` for ``x @ y``
     """
-    emitter = Emitter(fn, analysis, statement_at, (reserved or set()) | {"pullback"}, split)
+    inner = {fn.meta.get("inner", "pullback")}
+    emitter = Emitter(fn, analysis, statement_at, (reserved or set()) | inner, split)
     emitter.printer.quick = quick
     return emitter.run(name, result or ", ".join)
 
@@ -168,9 +170,10 @@ class Emitter:
             self.emit_ops(backward)
             self.line("return " + result([self.printer.show(x) for x in exits[split:]]))
         params = ", ".join([*seeds, *[f"{s}={s}" for s in saved]])
-        self.lines.append(Block("def", f"pullback({params})", inner, binds=["pullback"], params=[*seeds, *saved]))
+        name = self.fn.meta.get("inner", "pullback")
+        self.lines.append(Block("def", f"{name}({params})", inner, binds=[name], params=[*seeds, *saved]))
         self.lines.append("")
-        self.line(f"return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ')'}, pullback")
+        self.line(f"return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ')'}, {name}")
 
     def emit_local_function(self, op: Op) -> None:
         """A function that calls itself, as a nested one."""

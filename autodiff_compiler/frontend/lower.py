@@ -259,6 +259,6 @@ class _OutermostFrame:
         self.file = loc.file
         self.name = loc.function
         self.call = None
-        self.parent = None
+        self.parent = self.caller = None
         self.captured = False
         self.site = self.owner = None

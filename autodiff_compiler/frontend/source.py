@@ -221,9 +221,10 @@ def _no_text(file: str) -> tuple[str, ...]:
             'ad.from_tree(ast.parse("def f(x): ..."), globals()); Python 3.13 keeps what is typed at the prompt and '
             "given to `python -c`",
         )
-    if is_of_a_cell(file):
+    if is_of_a_cell(file) or file == "<dynamic-code>":
+        where = "in another process" if file == "<dynamic-code>" else "in a notebook, in another process"
         return (
-            f"it was defined in a notebook, in another process ({file!r})",
+            f"it was defined {where} ({file!r})",
             "make the gradient there, and pass it to the other process: a pickled ad.grad(f) carries the source of f",
         )
     return (f"{file!r} cannot be read",)

@@ -5,7 +5,8 @@ A type is a set of facts. A missing fact (``None``, kind ``"any"``) means the wo
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ class Dim(NamedTuple):
 
 
 DimLike = int | Dim
+Shapes = tuple[tuple[DimLike, ...], ...]  # the axes of several arrays
 
 # Kinds of values:
 #   "py"       a Python bool, int, float or complex (weak in NumPy's promotion)
@@ -191,6 +193,8 @@ class Dims:
     # of them: that two lengths are equal, or that they are not. For other arguments it is compiled again.
     lengths: dict[int, int] = field(default_factory=dict)
     assumed: list[tuple[DimLike, DimLike, bool]] = field(default_factory=list)
+    # Likewise that the arrays with the first axes have together at most as many elements as those with the second.
+    smaller: list[tuple[Shapes, Shapes, bool]] = field(default_factory=list)
 
     def child(self) -> Dims:
         return Dims(self, {}, set(), self.counter)
@@ -276,6 +280,26 @@ class Dims:
             top.not_one_facts.add(a)
         return True
 
+    def prefers(
+        self, first: Sequence[tuple[DimLike, ...] | None], second: Sequence[tuple[DimLike, ...] | None]
+    ) -> bool:
+        """Arrays with the first axes have together at most as many elements as those with the second, for the arguments
+        at hand. Where that is not known of them: the first have no axes."""
+        top = self
+        while top.parent is not None:
+            top = top.parent
+        shapes = [*first, *second]
+        known = [dims for dims in shapes if dims is not None]
+        if len(known) < len(shapes) or any(
+            isinstance(d, Dim) and d.root not in top.lengths for dims in known for d in dims
+        ):
+            return not any(first)
+        a, b = tuple(known[: len(first)]), tuple(known[len(first) :])
+        answer = elements(a, top.lengths) <= elements(b, top.lengths)
+        if any(isinstance(d, Dim) for dims in known for d in dims):
+            top.smaller.append((a, b, answer))
+        return answer
+
     def is_argument(self, dim: Dim) -> bool:
         """The length is known from an argument's axis, perhaps less a constant."""
         top = self
@@ -311,6 +335,11 @@ class Dims:
 def length_of(d: DimLike, lengths: dict[int, int]) -> int:
     """What a length is, by the lengths that its root stands for."""
     return d if isinstance(d, int) else max(lengths[d.root] - d.off, 0)
+
+
+def elements(shapes: Shapes, lengths: dict[int, int]) -> int:
+    """How many elements arrays with these axes have together."""
+    return sum(math.prod([length_of(d, lengths) for d in dims]) for dims in shapes)
 
 
 def join(a: Ty, b: Ty, dims: Dims) -> Ty:

@@ -22,7 +22,8 @@ class NotBatchedError(Exception):
 
 
 class Batcher:
-    def __init__(self, fn: Function, stacked: set[int]):
+    def __init__(self, fn: Function, stacked: set[int], spread: bool = True):
+        """spread: each result is a stack, also one that does not depend on a stack."""
         body = Region(_copied(fn.body.dims))
         self.b = Builder(body)
         self.axis = body.dims.fresh()  # the length of the stacks
@@ -42,7 +43,7 @@ class Batcher:
         exits = []
         for x in fn.body.exit:
             x = self.new(x)
-            exits.append(x if self.is_stack(x) else self.spread(x))
+            exits.append(self.spread(x) if spread else x)
         body.exit = tuple(exits)
         self.function = Function(fn.name, body, dict(fn.meta))
 
@@ -147,7 +148,7 @@ class Batcher:
 def _copied(dims: Any) -> Any:
     return type(dims)(
         None, dict(dims.equal), set(dims.not_one_facts), list(dims.counter), dict(dims.memo), set(dims.arg_roots),
-        list(dims.constraints), dict(dims.lengths), list(dims.assumed),
+        list(dims.constraints), dict(dims.lengths), list(dims.assumed), list(dims.smaller),
     )  # fmt: skip
 
 

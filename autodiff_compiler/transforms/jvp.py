@@ -69,15 +69,18 @@ from .vjp import ON_RECORDS, Reverse
 from .zeros import holds_below, is_choice
 
 
-def push_forward(fn: Function, wrt: Sequence[int], handed_on: Container[int] = ()) -> Function:
+def push_forward(
+    fn: Function, wrt: Sequence[int], handed_on: Container[int] = (), seeds: Sequence[Any] | None = None
+) -> Function:  # fmt: skip
     """The function of fn's parameters, and of a tangent for each of the parameters numbered `wrt`, that returns fn's
     results and then their tangents. The tangent of a result that cannot carry one is None, and that of the results
-    numbered `handed_on`, which are not differentiated.
+    numbered `handed_on`, which are not differentiated. With `seeds`, these are the tangents of the parameters, and the
+    function takes none.
 
     Tangents have the shapes and dtypes of the values that they belong to.
     """
     forward = clone_function(fn)[0]
-    return Pushforward(forward, [forward.params[k] for k in wrt], handed_on).run(fn)
+    return Pushforward(forward, [forward.params[k] for k in wrt], handed_on).run(fn, seeds)
 
 
 class Tangents:
@@ -146,10 +149,10 @@ class Pushforward:
         self.b.tag = DERIVED
         self.b.cotangents = self.tangents
 
-    def run(self, source: Function) -> Function:
+    def run(self, source: Function, seeds: Sequence[Any] | None = None) -> Function:
         body = self.fn.body
-        for v in self.wrt:
-            self.dots[v] = body.param(v.type, dot_of(v))
+        for k, v in enumerate(self.wrt):
+            self.dots[v] = body.param(v.type, dot_of(v)) if seeds is None else seeds[k]
         with self.b.active():
             self.region(body)
             self.b.loc = None

@@ -32,9 +32,12 @@ from typing import Any
 from ..analysis.sharing import Sharing
 from ..errors import InternalError
 from ..ir.budget import doing
-from ..ir.core import Function
+from ..ir.core import Function, type_of
+from ..ir.opset import SUM_TO
+from ..ir.rewrite import content_operands, replace_values
 from ..records import mutable_record, record
 from .inplace import InPlace
+from .jacobian import is_number, stack_cotangents, stack_tangents
 from .jvp import push_forward
 from .lists import forget_likes
 from .residuals import place
@@ -60,6 +63,9 @@ class Task:
     split: int | None = None  # how many results belong to the forward sweep, if the backward sweep is a function
     before_change: Callable[[], None] | None = None  # called before the pass "in place" changes the function
     sharing: Sharing | None = None
+    forward: bool = False  # what is stacked are tangents
+    results: Sequence[int] = ()  # the results that a Jacobian differentiates
+    keep: Sequence[int] = ()  # and those that it returns in front
 
 
 @record
@@ -87,7 +93,12 @@ def _differentiate(task: Task) -> None:
 
 
 def _push_forward(task: Task) -> None:
-    task.fn = push_forward(task.fn, task.wrt, task.handed_on)
+    task.fn = push_forward(task.fn, task.wrt, task.handed_on, task.seeds)
+
+
+def _stack(task: Task) -> None:
+    stack = stack_tangents if task.forward else stack_cotangents
+    task.fn = stack(task.fn, task.wrt, task.results, task.keep)
 
 
 def _own(task: Task) -> None:
@@ -131,6 +142,8 @@ PASSES: tuple[Pass, ...] = (
          "an adjoint", "its cotangents have the kind, shape and dtype of the arguments"),
     Pass("tangent", "push forward", _push_forward,
          "a function", "the function with a tangent beside each active value", doing="differentiating it"),
+    Pass("tangent", "shapes", lambda task: shapes_from_arguments(task.fn),
+         "any function", "operations that need a shape only ask an argument for it"),
     Pass("tangent", "fuse branches", lambda task: fuse_branches(task.fn),
          "any function", "branches on one condition that follow each other are one branch", _has_regions,
          doing="simplifying the tangents"),
@@ -138,6 +151,13 @@ PASSES: tuple[Pass, ...] = (
          "any function", "no trivial control flow and no dead code"),
     Pass("tangent", "finish tangents", lambda task: finish_tangents(task.fn),
          "a function with tangents", "the tangents of results have their kind, shape and dtype"),
+    Pass("stack", "stack", _stack,
+         "a pushforward, or an adjoint that keeps its results",
+         "a function that returns derivatives along all unit directions", doing="stacking the derivatives"),
+    Pass("stack", "shapes", lambda task: shapes_from_arguments(task.fn),
+         "any function", "operations that need a shape only ask an argument for it"),
+    Pass("stack", "dead code", lambda task: drop_dead(task.fn),
+         "any function", "no operation is left that nothing needs"),
     Pass("print", "own", _own,
          "an adjoint whose backward sweep becomes a function", "that function reads only arrays of its own",
          lambda task: task.split is not None),
@@ -196,6 +216,63 @@ def pushforward(fn: Function, wrt: Sequence[int], handed_on: Container[int] = ()
     return run_stage("tangent", Task(fn, wrt, handed_on=handed_on)).fn
 
 
+def jacobian(
+    fn: Function, wrt: Sequence[int], results: Sequence[int], *, forward: bool, keep: Sequence[int] = ()
+) -> Function:  # fmt: skip
+    """The function that returns the results numbered `keep`, and then, for each of `results` and each of the parameters
+    `wrt`, the Jacobian; see `transforms.jacobian`.
+    """
+    count = len(fn.results)
+    if forward:
+        single = len(wrt) == 1 and is_number(fn.params[wrt[0]])
+        aside = [k for k in range(count) if k not in results]
+        task = run_stage("tangent", Task(fn, wrt, [1.0] if single else None, handed_on=aside))
+        derived = [task.fn.body.exit[count + k] for k in results]
+    else:
+        single = len(results) == 1 and is_number(fn.results[results[0]])
+        seeds = [(1.0 if single else None) if k in results else False for k in range(count)]
+        task = run_stage("adjoint", Task(fn, wrt, seeds, keep_results=True))
+        derived = list(task.fn.body.exit[count:])
+    if single:
+        task.fn.body.exit = (*[task.fn.body.exit[k] for k in keep], *derived)
+        return task.fn
+    return run_stage("stack", Task(task.fn, wrt, forward=forward, results=results, keep=keep)).fn
+
+
+def linear(fn: Function, wrt: Sequence[int], moving: Sequence[int]) -> Function:
+    """The function of fn's parameters, and of a tangent for each of the parameters numbered `wrt`, that returns fn's
+    results, and then the tangents of the results numbered `moving`. It is made to be split behind the results.
+    """
+    count = len(fn.results)
+    seeds = [None if k in moving else False for k in range(count)]
+    back = run_stage("adjoint", Task(fn, wrt, seeds, keep_results=True, masks=None)).fn
+    first = len(back.params) - len(moving)
+    del back.meta["seed_params"]
+    for bar, k in zip(back.params[first:], moving):
+        bar.type = type_of(back.results[k])  # no caller gives it, so it is what is most convenient
+    seeds = [*[False] * count, *[None] * len(wrt)]
+    again = run_stage(
+        "adjoint", Task(back, range(first, len(back.params)), seeds, keep_results=True, masks=None)
+    ).fn  # fmt: skip
+    body = again.body
+    body.exit = (*body.exit[:count], *body.exit[count + len(wrt) :])
+    tangents = dict(zip(body.params[len(body.params) - len(wrt) :], [fn.params[k].type for k in wrt]))
+    for p, t in tangents.items():
+        p.type = t  # as the caller has made it, so it is not fitted to the pullback's result
+    fitted = [op for op in body.walk() if op.prim is SUM_TO and op.args[0] in tangents]
+    replace_values(body, {op.result: op.args[0] for op in fitted})
+    drop_dead(again)
+    bars = body.params[first : first + len(moving)]
+    del body.params[first : first + len(moving)]
+    assert not any(v in bars for op in body.walk() for v in content_operands(op)), "the pullback is not linear"
+    # What is left reads the shape of a cotangent, which is that of its result.
+    replace_values(body, {bar: body.exit[k] for bar, k in zip(bars, moving)})
+    again.meta.update(wrt=wrt, inner="pushforward")
+    for v in [*body.params, *[r for op in body.walk() for r in op.results]]:
+        v.hint = v.hint.replace("_bar_bar", "_dot")
+    return again
+
+
 def finish(fn: Function, count: int) -> None:
     """Give the last `count` results the kind, shape and dtype of the parameters that ``meta["wrt"]`` numbers."""
     run_stage("finish", Task(fn, count=count))
@@ -221,6 +298,7 @@ __all__ = [
     "adjoint",
     "after_each_pass",
     "finish",
+    "jacobian",
     "pushforward",
     "restore_in_place",
     "run_stage",

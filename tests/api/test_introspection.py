@@ -62,28 +62,18 @@ def test_dir_shows_the_interface_only():
         ("gard", "Did you mean 'grad'"),
         ("value_and_grads", "Did you mean 'value_and_grad'"),
         ("GradientTap", "Did you mean 'GradientTape'"),
-        ("hessian", r"jvp\(grad\(f\), \(x,\), \(v,\)\)\[1\]"),
+        ("jac", "Instead: jacobian"),
         ("jit", "Instead: nothing is needed"),
         ("something_else_entirely", "has no attribute 'something_else_entirely'$"),
     ],
 )
 def test_unknown_names_say_what_there_is(name, said):
-    if name in ad.__all__:
-        pytest.skip("there is such a name now")
     with pytest.raises(AttributeError, match=said):
         getattr(ad, name)
     assert not hasattr(ad, name)
 
 
 def test_what_is_said_of_them_is_true():
-    def f(x):
-        return np.sum(x**3)
-
-    x, v = np.array([1.0, 2.0]), np.array([1.0, 10.0])
-    np.testing.assert_allclose(ad.jvp(ad.grad(f), (x,), (v,))[1], 6.0 * x * v)
-    _, pullback = ad.vjp(lambda x: x**3, x)
-    rows = [pullback(e)[0] for e in np.eye(2)]
-    np.testing.assert_allclose(rows, np.diag(3.0 * x**2))
     for name, instead in unknown_names.INSTEAD.items():
         first = instead.split()[0].split("(")[0].strip(",:")
         assert hasattr(ad, first) or first in ("nothing", "NumPy's", "import", "the"), name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import linecache
+import math
 import os
 import pickle
 import subprocess
@@ -363,7 +364,7 @@ def test_a_pickle_carries_the_source(tmp_path):
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     module = types.ModuleType("in_a_notebook")
     exec(compile(text, file, "exec"), module.__dict__)
-    assert carried.carried(module.f) == {file: text}
+    assert carried.carried(module.f) == ({file: text}, {("f", 4): file, ("helper", 1): file})
     sys.modules[module.__name__] = module
     try:
         pickled = pickle.dumps(ad.grad(module.f))
@@ -378,12 +379,28 @@ def test_a_pickle_carries_the_source(tmp_path):
 
 
 def test_a_pickle_of_a_module_carries_nothing():
-    assert carried.carried(with_assertions) == {}
+    assert carried.carried(with_assertions) == ({}, {})
 
 
 def test_a_large_argument_is_not_searched():
     numbers = [float(k) for k in range(200_000)]
-    assert carried.carried(lambda x: x * numbers[3]) == {}
+    assert carried.carried(lambda x: x * numbers[3]) == ({}, {})
+
+
+def test_pickled_code_whose_file_has_no_name():
+    """cloudpickle leaves the name of the file out, from version 3.1.2 on."""
+    text = "def f(x):\n    return (lambda y: y * 3.0)(x) * x\n"
+    namespace: dict = {"__name__": "__main__"}
+    exec(compile(text, "<ipython-input-8-nameless>", "exec"), namespace)
+    linecache.cache["<ipython-input-8-nameless>"] = (len(text), None, text.splitlines(True), "")
+    texts = carried.carried(namespace["f"])
+    code = namespace["f"].__code__
+    inner = [c.replace(co_filename="<dynamic-code>") if isinstance(c, types.CodeType) else c for c in code.co_consts]
+    code = code.replace(co_filename="<dynamic-code>", co_consts=tuple(inner))
+    with pytest.raises(SourceUnavailableError, match=r"in another process(.|\n)*carries the source"):
+        ad.grad(types.FunctionType(code, namespace))(2.0)
+    arrived = types.FunctionType(code, namespace)
+    assert carried.restored(texts, type(ad.grad(math.sin)), (arrived,))(2.0) == 12.0
 
 
 def test_workers_of_a_notebook(tmp_path):

@@ -714,16 +714,33 @@ def f(x):
     ".",
 )
 refuse(
-    "vjp in a function that is compiled",
+    "vjp, in a function that is compiled, of one that changes what is outside of it",
     """
 def f(x):
-    y, pull = ad.vjp(np.sin, x)
-              ^^^^^^^^^^^^^^^^^
-    return np.sum(pull(y)[0])
+    seen = [0.0]
+
+    def g(v):
+        seen[0] = v[0]
+        return np.sin(v)
+
+    y, pull = ad.vjp(g, x)
+              ^^^^^^^^^^^^
+    return np.sum(pull(y)[0]) + seen[0]
 """,
     errors.UnsupportedError,
-    "vjp in a function that is compiled",
-    "use grad there",
+    "vjp, in a function that is compiled, of a function that changes what is outside of it",
+    "take the gradient by grad there",
+)
+refuse(
+    "a Jacobian by a complex argument",
+    """
+def f(x):
+    return np.sum(ad.jacobian(lambda z: z * z)(x * 1j).imag)
+                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "jacobian by a complex argument",
+    "pass its real and its imaginary part as two arguments",
 )
 refuse(
     "a __getattr__ without source",

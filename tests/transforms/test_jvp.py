@@ -343,11 +343,6 @@ def test_an_operation_without_a_rule_is_named() -> None:
         ad.jvp(lambda x: np.roots(x).real.sum(), (np.ones(3),), (np.ones(3),))
 
 
-def test_inside_a_compiled_function_it_is_refused() -> None:
-    with pytest.raises(ad.UnsupportedError, match="jvp in a function that is compiled"):
-        ad.grad(lambda x: ad.jvp(lambda y: y * y, (x,), (1.0,))[1])(2.0)
-
-
 def test_what_the_function_raises() -> None:
     with pytest.raises(ValueError, match="math domain error"):
         ad.jvp(lambda x: math.log(x), (-1.0,), (1.0,))

@@ -1,0 +1,388 @@
+"""The kinds of derivatives that may be taken inside of a function that is compiled; see `nested`.
+
+A kind differentiates the region that a call was lowered into, and puts the abstract result together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ..errors import ArgumentError, NonScalarOutputError, UnsupportedError
+from ..frontend.avals import Ref, Seq
+from ..frontend.structures import built, operands_of
+from ..ir.core import Function, type_of
+from ..transforms import jacobian, pipeline
+from ..tree import Tree, children
+
+# From the interpreter, the results behind the changes, the structures of the arguments, and whether these are several,
+# to the abstract result.
+Build = Callable[[Any, Sequence[Any], list[Any], bool], Any]
+
+
+class Kind:
+    """A kind of derivative."""
+
+    name = ""
+
+    def split(self, interp: Any, args: list[Any]) -> tuple[list[Any], Any]:
+        """The arguments of a call: those of the function, and what the derivative takes besides them."""
+        return args, None
+
+    def operands(self, interp: Any, taken: Any, more: Any) -> list[Any]:
+        """The operands of the derived function besides the arguments."""
+        return []
+
+    def given(self, interp: Any, run: Callable[[Any], Any], linear: Any, args: list[Any]) -> Any:
+        """The abstract result of a call of the second result of ``vjp`` or ``linearize``."""
+        raise NotImplementedError
+
+    def check(self, tree: Tree, leaves: list[Any], loc: Any) -> None:
+        """Raise an error for a function whose result has another structure than this kind is for."""
+
+    def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
+        """The derivative of a function by its first `count` parameters, and how its result is put together.
+
+        The first results of the function are the leaves of `tree`. The last `extra` come first in the derivative.
+        """
+        raise NotImplementedError
+
+
+def of_arguments(interp: Any, structures: list[Any], several: bool, values: Iterator[Any]) -> Any:
+    """A value for each leaf of the arguments, in their structure."""
+    parts = [
+        built(interp, s, values, lambda leaf, value: interp.fresh(value) if type(leaf.av) is Ref else value)
+        for s in structures
+    ]
+    return Seq(tuple(parts)) if several else parts[0]
+
+
+def of_result(interp: Any, tree: Tree, leaf: Callable[[int], Any], static: Callable[[Any], Any] = lambda x: x) -> Any:
+    """The abstract value of the structure of a result."""
+    if tree[0] == "leaf":
+        return leaf(tree[1])
+    if tree[0] == "static":
+        return static(tree[1])
+    items = [of_result(interp, t, leaf, static) for t in children(tree)]
+    if tree[0] in ("tuple", "make"):
+        return Seq(tuple(items)) if tree[0] == "tuple" else Seq(tuple(items), tree[1])
+    if tree[0] == "list":
+        return interp.new_list(items)
+    if tree[0] == "dict":
+        return interp.new_dict(dict(zip(tree[1], items)))
+    raise UnsupportedError(
+        "a derivative, inside of a function that is compiled, of a function that returns an object",
+        interp.builder.loc,
+        "return a tuple or a dictionary of its attributes",
+    )
+
+
+class Reverse(Kind):
+    """``grad``, and with `keep_value` ``value_and_grad``."""
+
+    def __init__(self, name: str, keep_value: bool):
+        self.name, self.keep_value = name, keep_value
+
+    def check(self, tree: Tree, leaves: list[Any], loc: Any) -> None:
+        check_scalar(self.name, tree, leaves, loc)
+
+    def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
+        fn = adjoint_of(inner, count, extra, self.keep_value or extra > 0)
+
+        def build(interp: Any, exits: Sequence[Any], structures: list[Any], several: bool) -> Any:
+            out = of_arguments(interp, structures, several, iter(exits[len(exits) - count :]))
+            return Seq((exits[0], out)) if self.keep_value else out
+
+        if self.keep_value or extra:
+            value, *rest = fn.body.exit
+            fn.body.exit = (*rest[:extra], *([value] if self.keep_value else []), *rest[extra:])
+        return fn, build
+
+
+def check_scalar(name: str, tree: Tree, leaves: list[Any], loc: Any) -> None:
+    """The result of a function is one number."""
+    if tree[0] != "leaf" or (type_of(leaves[0]).dims not in ((), None)) or type_of(leaves[0]).kind == "list":
+        raise NonScalarOutputError(f"{name} needs a scalar result", loc, "sum the result of the function")
+
+
+def adjoint_of(inner: Function, count: int, extra: int, keep: bool) -> Function:
+    """The adjoint of a function with one result and `extra` others, in the types of its arguments."""
+    wrt = list(range(count))
+    fn = pipeline.adjoint(inner, wrt, seeds=[1.0, *[False] * extra], keep_results=keep)
+    fn.meta["wrt"] = wrt
+    pipeline.finish(fn, count)
+    return fn
+
+
+class Forward(Kind):
+    """``jvp``: the value and the tangent. It takes the tangents of the arguments."""
+
+    name = "jvp"
+
+    def operands(self, interp: Any, taken: Any, more: Any) -> list[Any]:
+        return tangents_of(interp, self.name, taken.structures, taken.several, more)
+
+    def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
+        results = len(inner.results) - extra
+        fn = pipeline.pushforward(inner, range(count), range(results, results + extra))
+        exits = fn.body.exit
+        fn.body.exit = (*exits[results : results + extra], *exits[:results], *exits[results + extra : -extra or None])
+
+        def build(interp: Any, exits: Sequence[Any], structures: list[Any], several: bool) -> Any:
+            value = of_result(interp, tree, lambda k: interp.fresh(exits[k]))
+            tangent = of_result(interp, tree, lambda k: interp.fresh(exits[results + k]), lambda x: None)
+            return Seq((value, tangent))
+
+        return fn, build
+
+
+def tangents_of(interp: Any, name: str, structures: list[Any], several: bool, given: Any) -> list[Any]:
+    """The leaves of tangents, which have the structure of the arguments."""
+
+    def leaf(wanted: Any, av: Any) -> list[Any]:
+        d = interp.operand(av)
+        t, like = type_of(d), type_of(wanted.value)
+        if t.kind not in ("array", "py", "generic", "scalar") or (t.ndim or 0) != (like.ndim or 0):
+            raise ArgumentError(
+                f"{name}: a tangent is {t}, and its argument is {like}",
+                interp.builder.loc,
+                "pass a tangent of the shape of the argument",
+            )
+        return [d]
+
+    parts = given.items if several else [given]
+    found = []
+    for structure, part in zip(structures, parts):
+        try:
+            found += operands_of(interp, structure, part, leaf)
+        except (AttributeError, IndexError, TypeError):
+            raise ArgumentError(
+                f"{name}: the tangents do not have the structure of the arguments",
+                interp.builder.loc,
+                "give each argument a tangent of its structure",
+            ) from None
+    return found
+
+
+class Pushed(Forward):
+    """The linear function of ``linearize``: the tangent alone."""
+
+    name = "linearize"
+
+    def given(self, interp: Any, run: Callable[[Any], Any], linear: Any, args: list[Any]) -> Any:
+        if len(args) != linear.count:
+            raise ArgumentError(
+                f"{len(args)} tangents for {linear.count} arguments", interp.builder.loc, "give each argument a tangent"
+            )
+        return run(Seq(tuple([args[k] for k in linear.moving]))).items[1]
+
+
+class Pulled(Kind):
+    """The pullback of ``vjp``: cotangents of the arguments from that of the result."""
+
+    name = "vjp"
+
+    def given(self, interp: Any, run: Callable[[Any], Any], linear: Any, args: list[Any]) -> Any:
+        if len(args) != 1:
+            raise ArgumentError("a pullback takes the cotangent of the result", interp.builder.loc, "pass it alone")
+        found = iter(run(args[0]).items)
+        return Seq(tuple([next(found) if k in linear.moving else None for k in range(linear.count)]))
+
+    def operands(self, interp: Any, taken: Any, more: Any) -> list[Any]:
+        leaves: dict[int, Any] = {}
+        _flatten(interp, taken.tree, more, leaves)
+        floats = [k for k, x in enumerate(taken.inner.results) if type_of(x).may_be_float]
+        return [interp.operand(leaves[k]) for k in floats]
+
+    def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
+        wrt = list(range(count))
+        seeds = [None if type_of(r).may_be_float else False for r in inner.results]
+        fn = pipeline.adjoint(inner, wrt, seeds=seeds)
+        fn.meta["wrt"] = wrt
+        pipeline.finish(fn, count)
+
+        def build(interp: Any, exits: Sequence[Any], structures: list[Any], several: bool) -> Any:
+            return of_arguments(interp, structures, True, iter(exits))
+
+        return fn, build
+
+
+def _flatten(interp: Any, tree: Tree, av: Any, leaves: dict[int, Any]) -> None:
+    """Enter the leaves of an abstract value that has the structure of a result."""
+    if tree[0] == "leaf":
+        leaves[tree[1]] = av
+        return
+    parts = children(tree)
+    if not parts:
+        return
+    content = av if type(av) is Seq else interp.checked(av.cell, None) if hasattr(av, "cell") else None
+    items = getattr(content, "items", None)
+    if items is None or len(items) != len(parts):
+        raise ArgumentError(
+            "the cotangent does not have the structure of the result",
+            interp.builder.loc,
+            "pass a cotangent with the structure and shapes of the result",
+        )
+    if tree[0] == "dict":
+        by_key = dict(zip(content.keys, items))  # type: ignore[union-attr]
+        items = [by_key.get(key) for key in tree[1]]
+    for part, item in zip(parts, items):
+        _flatten(interp, part, item, leaves)
+
+
+class Stacked(Kind):
+    """``jacobian`` and its like.
+
+    mode:  "forward", "reverse" or None for the one that is cheaper
+    value: the value is returned, too
+    """
+
+    def __init__(self, name: str, mode: str | None = None, value: bool = False):
+        self.name, self.mode, self.value = name, mode, value
+
+    def check(self, tree: Tree, leaves: list[Any], loc: Any) -> None:
+        if not any(type_of(x).may_be_float for x in leaves):
+            raise NonScalarOutputError(f"{self.name} needs a result that holds floats", loc, "return a float")
+        if any(type_of(x).kind in ("list", "object") for x in leaves):
+            raise UnsupportedError(f"{self.name} of a function that returns a list of run-time length", loc,
+                                   "return an array: np.array of the list")  # fmt: skip
+
+    def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
+        return self.stacked(inner, count, tree, extra)
+
+    def stacked(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
+        own = len(inner.results) - extra
+        moving = [k for k in range(own) if type_of(inner.results[k]).may_be_float]
+        wrt = list(range(count))
+        if any(jacobian.is_complex(p) for p in inner.params[:count]):
+            raise UnsupportedError(
+                f"{self.name} by a complex argument",
+                None,
+                "pass its real and its imaginary part as two arguments, or use vjp or jvp",
+            )
+        forward = self.mode == "forward" or (
+            self.mode is None and jacobian.is_cheaper_forward(inner, wrt, moving)
+        )  # fmt: skip
+        keep = [*range(own, own + extra), *(range(own) if self.value else ())]
+        fn = pipeline.jacobian(inner, wrt, moving, forward=forward, keep=keep)
+        first = own if self.value else 0
+        numbers = {k: n for n, k in enumerate(moving)}
+
+        def build(interp: Any, exits: Sequence[Any], structures: list[Any], several: bool) -> Any:
+            def block(k: int) -> Any:
+                if k not in numbers:
+                    return None
+                blocks = exits[first + numbers[k] * count :][:count]
+                return of_arguments_fresh(interp, structures, several, iter(blocks))
+
+            found = of_result(interp, tree, block, lambda x: None)
+            if not self.value:
+                return found
+            return Seq((of_result(interp, tree, lambda k: interp.fresh(exits[k])), found))
+
+        return fn, build
+
+
+def of_arguments_fresh(interp: Any, structures: list[Any], several: bool, values: Iterator[Any]) -> Any:
+    """A value of any shape for each leaf of the arguments, in their structure."""
+    parts = [built(interp, s, values, lambda leaf, value: interp.fresh(value)) for s in structures]
+    return Seq(tuple(parts)) if several else parts[0]
+
+
+class Second(Stacked):
+    """``hessian`` and ``laplacian``: the Jacobian of the gradient, or the sum of its diagonal."""
+
+    def __init__(self, name: str, trace: bool = False):
+        super().__init__(name, "forward")
+        self.trace = trace
+
+    def check(self, tree: Tree, leaves: list[Any], loc: Any) -> None:
+        check_scalar(self.name, tree, leaves, loc)
+
+    def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
+        fn = gradient_of(inner, count, extra)
+        fn, _ = self.stacked(fn, count, ("tuple", tuple([("leaf", k) for k in range(count)])), extra)
+        if self.trace:
+            jacobian.trace(fn, extra, range(count))
+            return fn, lambda interp, exits, structures, several: interp.fresh(exits[0])
+
+        def build(interp: Any, exits: Sequence[Any], structures: list[Any], several: bool) -> Any:
+            def row(k: int) -> Any:
+                return of_arguments_fresh(interp, structures, several, iter(exits[k * count :][:count]))
+
+            numbers = iter(range(count))
+            rows = [built(interp, s, numbers, lambda leaf, k: row(k)) for s in structures]
+            return Seq(tuple(rows)) if several else rows[0]
+
+        return fn, build
+
+
+def gradient_of(inner: Function, count: int, extra: int) -> Function:
+    """The gradient of a function, and then what it changes."""
+    fn = adjoint_of(inner, count, extra, extra > 0)
+    if extra:
+        _, *rest = fn.body.exit
+        fn.body.exit = (*rest[extra:], *rest[:extra])
+    return fn
+
+
+class Product(Forward):
+    """``hvp``: the tangent of the gradient."""
+
+    name = "hvp"
+
+    def split(self, interp: Any, args: list[Any]) -> tuple[list[Any], Any]:
+        if len(args) < 2:
+            raise ArgumentError(
+                "hvp takes the arguments and then the vector", interp.builder.loc, "pass the vector last"
+            )
+        return args[:-1], args[-1]
+
+    def check(self, tree: Tree, leaves: list[Any], loc: Any) -> None:
+        check_scalar(self.name, tree, leaves, loc)
+
+    def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
+        fn = gradient_of(inner, count, extra)
+        fn = pipeline.pushforward(fn, range(count), range(count, count + extra))
+        exits = fn.body.exit
+        fn.body.exit = (*exits[count : count + extra], *exits[count + extra :][:count])
+
+        def build(interp: Any, exits: Sequence[Any], structures: list[Any], several: bool) -> Any:
+            return of_arguments(interp, structures, several, iter(exits))
+
+        return fn, build
+
+
+class Elementwise(Reverse):
+    """``elementwise_grad``: the gradient of the sum of the result."""
+
+    def __init__(self) -> None:
+        super().__init__("elementwise_grad", False)
+
+    def check(self, tree: Tree, leaves: list[Any], loc: Any) -> None:
+        if tree[0] != "leaf" or type_of(leaves[0]).kind not in ("array", "py", "generic", "scalar"):
+            raise NonScalarOutputError("elementwise_grad needs an array or a number as result", loc, "return one array")
+
+    def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
+        jacobian.sum_result(inner)
+        return super().derive(inner, count, tree, extra)
+
+
+KINDS: dict[str, Kind] = {
+    "grad": Reverse("grad", False),
+    "value_and_grad": Reverse("value_and_grad", True),
+    "jacobian": Stacked("jacobian"),
+    "jacfwd": Stacked("jacfwd", "forward"),
+    "jacrev": Stacked("jacrev", "reverse"),
+    "value_and_jacobian": Stacked("value_and_jacobian", value=True),
+    "derivative": Stacked("derivative", "forward"),
+    "hessian": Second("hessian"),
+    "laplacian": Second("laplacian", trace=True),
+    "hvp": Product(),
+    "elementwise_grad": Elementwise(),
+    "jvp": Forward(),
+}
+
+PULLED, PUSHED = Pulled(), Pushed()
+
+__all__ = ["KINDS", "PULLED", "PUSHED", "Kind", "of_result"]

@@ -1,0 +1,144 @@
+"""Derivatives of all kinds inside of functions that are compiled, and the confusion of perturbations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from autodiff_compiler.errors import ArgumentError, UnsupportedError
+
+X = np.array([0.3, 0.7, -0.2])
+
+
+def energy(v: Any) -> Any:
+    return np.sum(np.sin(v) * v)
+
+
+def of_hessian(x: Any) -> Any:
+    return np.sum(ad.hessian(energy)(x) @ x)
+
+
+def of_jacobian(x: Any) -> Any:
+    j = ad.jacobian(lambda v: np.tanh(v * v))(x)
+    return np.sum(j * j)
+
+
+def of_both_modes(x: Any) -> Any:
+    return np.sum(ad.jacfwd(np.sin)(x) * ad.jacrev(np.cos)(x))
+
+
+def of_hvp(x: Any) -> Any:
+    return np.sum(ad.hvp(energy)(x, x * x))
+
+
+def of_laplacian(x: Any) -> Any:
+    return ad.laplacian(energy)(x) * x[0]
+
+
+def of_elementwise_grad(x: Any) -> Any:
+    return np.sum(ad.elementwise_grad(np.tanh)(x) * x)
+
+
+def of_derivative(x: Any) -> Any:
+    return ad.derivative(lambda t: t**3 * x[1])(x[0])
+
+
+def of_value_and_jacobian(x: Any) -> Any:
+    v, j = ad.value_and_jacobian(lambda v: (v * v, np.sum(v)))(x)
+    return np.sum(v[0] * j[1]) + np.sum(j[0])
+
+
+def of_jvp(x: Any) -> Any:
+    return np.sum(ad.jvp(lambda v: np.sin(v) * v * x, (x,), (x * x,))[1])
+
+
+def of_vjp(x: Any) -> Any:
+    y, pull = ad.vjp(lambda v: (np.sin(v) * v, np.sum(v)), x)
+    (b,) = pull((x, 2.0 * y[1]))
+    (c,) = pull((b, 0.5))
+    return np.sum(b * c)
+
+
+def of_linearize(x: Any) -> Any:
+    y, push = ad.linearize(lambda v: np.sin(v) * v * x, x)
+    return np.sum(push(x) * push(y))
+
+
+def in_a_loop(x: Any) -> Any:
+    t = 0.0
+    for _ in range(2):
+        _, d = ad.jvp(lambda v, n: {"a": v**n, "b": (v, 3)}, (x, 2), (x * t + 1.0, None))
+        t = t + np.sum(d["a"]) + np.sum(d["b"][0]) * 0.1
+        if t > 0.0:
+            t = t * np.sum(ad.vjp(lambda v: v * t, x)[1](x)[0])
+    return t
+
+
+def with_containers(x: Any) -> Any:
+    h = ad.hessian(lambda p: p["a"] ** 2 * np.sum(p["b"][0] ** 3))({"a": x[0], "b": [x]})
+    return np.sum(h["a"]["b"][0]) + np.sum(h["b"][0]["b"][0])
+
+
+def what_a_pullback_reads(x: Any) -> Any:
+    """The pullback is that of the function as it was when vjp was called."""
+    s = x * 2.0
+    y, pull = ad.vjp(lambda v: v * s, x)
+    s[0] = 100.0
+    return np.sum(pull(y)[0] * s)
+
+
+NAMES = [name for name, f in list(globals().items()) if callable(f) and getattr(f, "__module__", "") == __name__]
+FUNCTIONS = [globals()[name] for name in NAMES if name not in ("energy",)]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_gradients_through_them(f: Any) -> None:
+    for x in (X, X * 1.7 + 0.05):
+        want = [(f(x + 1e-6 * d) - f(x - 1e-6 * d)) / 2e-6 for d in np.eye(3)]
+        value, found = ad.value_and_grad(f)(x)
+        assert value == pytest.approx(f(x), rel=1e-12)
+        np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(ad.jvp(f, (x,), (x,))[1], np.dot(found, x), rtol=1e-9)
+
+
+def test_perturbations_are_not_confused() -> None:
+    """Siskind and Pearlmutter, Nesting forward-mode AD in a functional framework (2008), section 2, and variations."""
+
+    def forward(x: Any) -> Any:
+        return x * ad.jvp(lambda y: x + y, (1.0,), (1.0,))[1]
+
+    def reverse(x: Any) -> Any:
+        return x * ad.grad(lambda y: x + y)(1.0)
+
+    def mixed(x: Any) -> Any:
+        return x * ad.grad(lambda y: ad.derivative(lambda z: x * y * z * z)(y))(x)
+
+    for f in (forward, reverse):
+        assert ad.derivative(f)(3.0) == 1.0 and ad.grad(f)(3.0) == 1.0
+    # The inner derivative is 2 x y^2, its gradient at y = x is 4 x^2.
+    assert mixed(2.0) == 32.0
+    assert ad.grad(mixed)(2.0) == pytest.approx(48.0) == ad.derivative(mixed)(2.0)
+    assert ad.grad(lambda y: y * ad.grad(lambda z: z * y)(2.0))(2.0) == 4.0
+
+
+def test_what_is_refused() -> None:
+    def with_effects(x: Any) -> Any:
+        seen = [0.0]
+
+        def g(v: Any) -> Any:
+            seen[0] = v[0]
+            return v * v
+
+        return np.sum(ad.vjp(g, x)[1](x)[0]) + seen[0]
+
+    with pytest.raises(UnsupportedError, match="changes what is outside"):
+        ad.grad(with_effects)(X)
+    with pytest.raises(ArgumentError, match="2 tangents"):
+        ad.grad(lambda x: np.sum(ad.jvp(np.sin, (x,), (x, x))[1]))(X)
+    with pytest.raises(ArgumentError, match="tangent"):
+        ad.grad(lambda x: np.sum(ad.jvp(np.sin, (x,), (1.0,))[1]))(X)
+    with pytest.raises(ArgumentError, match="structure of the result"):
+        ad.grad(lambda x: np.sum(ad.vjp(lambda v: (v, v), x)[1]((x,))[0]))(X)

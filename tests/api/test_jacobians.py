@@ -1,0 +1,250 @@
+"""Jacobians, Hessians and their products: against central differences, and each against the others."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from autodiff_compiler.errors import ArgumentError, IntegerArgumentError, NonScalarOutputError, UnsupportedError
+
+X = np.array([0.3, -1.2, 2.0])
+A = np.arange(6.0).reshape(2, 3) / 7 - 0.3
+
+
+def layer(x: Any) -> Any:
+    return np.tanh(A @ x)
+
+
+def outer(x: Any) -> Any:
+    return np.outer(x, x[:2]) * np.sin(x)[:, None]
+
+
+def number(x: Any) -> Any:
+    return np.sum(x * x) * x[0]
+
+
+def rows(x: Any) -> Any:
+    return np.concatenate((x[1:] * x[:-1], [np.sum(x)]))
+
+
+def solve(x: Any) -> Any:
+    return np.linalg.solve(np.eye(3) * 4 + np.outer(x, x), x)
+
+
+def softmax(x: Any) -> Any:
+    e = np.exp(x - np.max(x))
+    return e / np.sum(e)
+
+
+def curve(t: Any) -> Any:
+    return np.array([np.cos(t), t * t, 1.0])
+
+
+def scalar(t: Any) -> Any:
+    return t * t * t
+
+
+def matrix(m: Any) -> Any:
+    return m @ m.T
+
+
+def shifted(x: Any) -> Any:
+    y = x.copy()
+    y[1:] = y[1:] * x[:-1]
+    y[0] = 2.0
+    return y
+
+
+def looped(x: Any) -> Any:
+    h = x * 0.5
+    for k in range(3):
+        h = np.tanh(h * x) + k
+        h[k] = h[k] * x[0]
+    return h
+
+
+def left(x: Any) -> Any:
+    h = x
+    while np.sum(h * h) > 0.5:
+        h = h * 0.6
+        if h[0] > 0.1:
+            h = h + 0.01 * x
+    return h
+
+
+def recursive(x: Any, n: int = 3) -> Any:
+    return x if n == 0 else x * recursive(np.sin(x), n - 1)
+
+
+def listed(x: Any) -> Any:
+    found = []
+    for k in range(4):
+        found.append(x[k % 3] * k * x)
+    return np.array(found)
+
+
+CASES: list[tuple[Any, Any]] = [
+    (layer, X), (number, X), (softmax, X), (curve, 0.7), (scalar, 1.3), (matrix, A),
+    (shifted, X), (recursive, X), (matrix, A.reshape(3, 2)), (layer, X * 1e-3),
+]  # fmt: skip
+
+
+def differences(f: Any, x: Any, step: float = 1e-6) -> Any:
+    """The Jacobian by central differences."""
+    x = np.asarray(x, float)
+    shape = np.shape(f(x if x.ndim else float(x)))
+    out = np.empty((*shape, *x.shape))
+    for at in np.ndindex(*x.shape):
+        ends = []
+        for sign in (1, -1):
+            moved = x.copy()
+            moved[at] += sign * step
+            ends.append(np.asarray(f(moved if x.ndim else float(moved))))
+        out[(..., *at)] = (ends[0] - ends[1]) / (2 * step)
+    return out
+
+
+@pytest.mark.parametrize("f, x", CASES, ids=[f"{f.__name__}-{k}" for k, (f, _) in enumerate(CASES)])
+def test_both_modes(f: Any, x: Any) -> None:
+    want = differences(f, x)
+    before = np.copy(x)
+    for make in (ad.jacobian, ad.jacfwd, ad.jacrev):
+        found = make(f)(x)
+        np.testing.assert_allclose(found, want, rtol=1e-6, atol=1e-8)
+        assert np.shape(found) == want.shape
+    value, found = ad.value_and_jacobian(f)(x)
+    np.testing.assert_allclose(value, f(x))
+    np.testing.assert_allclose(found, want, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize("f, x", CASES, ids=[f"{f.__name__}-{k}" for k, (f, _) in enumerate(CASES)])
+def test_second_order(f: Any, x: Any) -> None:
+    """The Hessian, by columns from grad of grad, by hvp, and its trace."""
+
+    def loss(x: Any) -> Any:
+        return np.sum(f(x) ** 2)
+
+    want = differences(ad.grad(loss), x)
+    found = ad.hessian(loss)(x)
+    np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(ad.jacrev(ad.grad(loss))(x), found, rtol=1e-9, atol=1e-10)
+    v = np.asarray(x) * 0.3 + 0.1
+    v = v if v.ndim else float(v)
+    size = np.size(x)
+    flat = np.reshape(found, (size, size))
+    np.testing.assert_allclose(np.ravel(ad.hvp(loss)(x, v)), flat @ np.ravel(v), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(ad.laplacian(loss)(x), np.trace(flat), rtol=1e-9)
+
+
+def test_aux() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(x**3), {"x": x * 1.0, "n": 3}
+
+    found, aux = ad.jacobian(f, has_aux=True)(X)
+    np.testing.assert_allclose(found, 3 * X**2)
+    np.testing.assert_allclose(aux["x"], X)
+    found, aux = ad.hessian(f, has_aux=True)(X)
+    np.testing.assert_allclose(found, np.diag(6 * X))
+    assert aux["n"] == 3
+    product, aux = ad.hvp(f, has_aux=True)(X, X)
+    np.testing.assert_allclose(product, 6 * X * X)
+    np.testing.assert_allclose(aux["x"], X)
+    (value, aux), found = ad.value_and_jacobian(f, has_aux=True)(X)
+    assert value == pytest.approx(np.sum(X**3)) and aux["n"] == 3
+    trace, aux = ad.laplacian(f, has_aux=True)(X)
+    assert trace == pytest.approx(6 * np.sum(X)) and aux["n"] == 3
+
+
+def test_decorators_and_names() -> None:
+    @ad.jacobian
+    def f(x: Any) -> Any:
+        """Squares."""
+        return x * x
+
+    @ad.hessian(argnums="x")
+    def g(y: Any, x: Any) -> Any:
+        return np.sum(x**2) * y
+
+    assert f.__name__ == "f_jacobian" and f.__doc__ == "Squares."
+    np.testing.assert_allclose(f(X), np.diag(2 * X))
+    np.testing.assert_allclose(g(2.0, X), 4 * np.eye(3))
+    again = pickle.loads(pickle.dumps(ad.jacobian(layer)))
+    np.testing.assert_array_equal(again(X), ad.jacobian(layer)(X))
+    assert "def layer_loss_hvp(x, A, x_dot):" in ad.hvp(layer_loss).source(X, X)
+
+
+def layer_loss(x: Any) -> Any:
+    return np.sum(layer(x))
+
+
+def test_mode_by_shape() -> None:
+    """Forwards where the arguments have fewer elements, and compiled anew where that changes."""
+
+    def f(x: Any, m: Any) -> Any:
+        return m @ x
+
+    j = ad.jacobian(f)
+    tall, wide = np.ones((5, 2)), np.ones((2, 5))
+    assert j.source(np.ones(2), tall) == ad.jacfwd(f).source(np.ones(2), tall).replace("jacfwd", "jacobian")
+    assert j.source(np.ones(5), wide) == ad.jacrev(f).source(np.ones(5), wide).replace("jacrev", "jacobian")
+    for m in (tall, wide, np.ones((3, 4)), np.ones((4, 3))):
+        np.testing.assert_array_equal(j(np.ones(m.shape[1]), m), m)
+    assert sum(map(len, j._dispatch.entries.values())) == 2
+
+
+def test_dtypes() -> None:
+    x = X.astype(np.float32)
+    for make in (ad.jacobian, ad.jacfwd, ad.jacrev):
+        assert make(lambda x: np.sin(x) * 2)(x).dtype == np.float32
+    assert ad.hessian(lambda x: np.sum(np.sin(x) * 2))(x).dtype == np.float32
+    assert type(ad.derivative(scalar)(2.0)) is float and type(ad.jacobian(scalar)(2.0)) is float
+    assert ad.hvp(lambda x: np.sum(x**3))(x, x).dtype == np.float32
+    z = ad.jacobian(lambda t: np.exp(1j * t) * np.ones(2))(0.5)
+    np.testing.assert_allclose(z, 1j * np.exp(0.5j) * np.ones(2))
+
+
+def test_results_are_own_arrays() -> None:
+    m = A.copy()
+    j = ad.jacobian(lambda x: m @ x)(X)
+    j[0, 0] = 99.0
+    np.testing.assert_array_equal(m, A)
+    j = ad.jacobian(lambda x: x)(X)
+    j += 1.0
+
+
+def test_empty() -> None:
+    for make in (ad.jacobian, ad.jacfwd, ad.jacrev):
+        assert make(lambda x: x * 2)(np.ones(0)).shape == (0, 0)
+        assert make(lambda x: np.sum(x))(np.ones(0)).shape == (0,)
+
+
+def test_elementwise_and_derivative() -> None:
+    np.testing.assert_allclose(ad.elementwise_grad(np.sin)(X), np.cos(X))
+    np.testing.assert_allclose(ad.elementwise_grad(lambda x, y: x * y, 1)(X, A), np.broadcast_to(X, (2, 3)))
+    np.testing.assert_allclose(ad.elementwise_grad(ad.elementwise_grad(np.sin))(X), -np.sin(X))
+    assert ad.derivative(ad.derivative(scalar))(2.0) == 12.0
+    np.testing.assert_allclose(ad.derivative(curve)(0.7), [-np.sin(0.7), 1.4, 0.0])
+    with pytest.raises(ArgumentError, match=r"(?s)one float.*use jacobian"):
+        ad.derivative(layer)(X)
+
+
+def test_errors() -> None:
+    with pytest.raises(IntegerArgumentError):
+        ad.jacobian(layer)(np.arange(3))
+    with pytest.raises(UnsupportedError, match="complex argument"):
+        ad.jacobian(lambda x: x * x)(X * 1j)
+    with pytest.raises(NonScalarOutputError, match="floats"):
+        ad.jacobian(lambda x: 3)(X)
+    with pytest.raises(NonScalarOutputError):
+        ad.hessian(layer)(X)
+    with pytest.raises(ArgumentError, match="shape"):
+        ad.hvp(number)(X, np.ones(2))
+    with pytest.raises(ArgumentError, match="vector"):
+        ad.hvp(number)(X)
+    with pytest.raises(UnsupportedError, match=r"(?s)run-time length.*np.array"):
+        ad.jacobian(lambda x: [v * 2 for v in x])(X)

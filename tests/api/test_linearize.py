@@ -1,0 +1,121 @@
+"""The linear function of `linearize`: against `jvp`, which computes the tangent in another way."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from autodiff_compiler.errors import ArgumentError
+
+X = np.array([0.3, 0.8, 1.4])
+W = np.arange(6.0).reshape(2, 3) / 5
+
+
+def layer(x: Any, w: Any) -> Any:
+    return {"y": np.tanh(w @ x), "n": 3, "s": np.sum(x)}
+
+
+def loop(x: Any) -> Any:
+    for k in range(3):
+        x = np.sin(x) * x + k
+    return x
+
+
+def stores(x: Any) -> Any:
+    y = x.copy()
+    for k in range(1, 3):
+        y[k] = y[k - 1] * x[k]
+        if y[k] > 0.3:
+            y[k] = np.sqrt(y[k])
+    return y, np.max(x)
+
+
+def left(x: Any) -> Any:
+    h = x
+    while np.sum(h * h) > 0.5:
+        h = h * 0.6
+        if h[0] > 0.2:
+            break
+    return h
+
+
+def recursive(x: Any, n: int = 3) -> Any:
+    return x if n == 0 else x * recursive(np.sin(x), n - 1)
+
+
+def power(t: Any, n: int) -> Any:
+    return t**n
+
+
+CASES = [(layer, (X, W)), (loop, (X,)), (stores, (X,)), (left, (X,)), (recursive, (X,)), (np.sin, (X,))]
+
+
+def same(a: Any, b: Any) -> None:
+    if isinstance(a, dict):
+        a, b = list(a.values()), list(b.values())
+    if isinstance(a, (tuple, list)):
+        for x, y in zip(a, b):
+            same(x, y)
+    elif b is None:
+        assert a is None
+    else:
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
+        assert np.shape(a) == np.shape(b)
+
+
+@pytest.mark.parametrize("f, args", CASES)
+def test_against_jvp(f: Any, args: Any) -> None:
+    value, push = ad.linearize(f, *args)
+    same(value, f(*args))
+    for scale in (1.0, -0.7, 0.0):
+        tangents = tuple([np.cos(a) * scale for a in args])
+        same(push(*tangents), ad.jvp(f, args, tangents)[1])
+
+
+def test_kinds_and_structures() -> None:
+    value, push = ad.linearize(power, 2.0, 3)
+    assert (value, push(1.0, None), push(2.0, None)) == (8.0, 12.0, 24.0)
+    value, push, aux = ad.linearize(lambda x: (x * x, "note"), X, has_aux=True)
+    assert aux == "note"
+    np.testing.assert_allclose(push(X), 2 * X * X)
+    x = X.astype(np.float32)
+    assert ad.linearize(lambda x: x * np.sin(x), x)[1](x).dtype == np.float32
+    value, push = ad.linearize(lambda p: p["a"] * p["b"], {"a": 2.0, "b": X})
+    np.testing.assert_allclose(push({"a": 1.0, "b": X}), X + 2 * X)
+
+
+def test_the_primal_is_computed_once_and_writes_do_not_reach_it() -> None:
+    calls = []
+
+    def f(x: Any) -> Any:
+        calls.append(1)
+        return x * x
+
+    x = X.copy()
+    value, push = ad.linearize(f, x)
+    x[:] = 0.0
+    value[:] = 0.0
+    np.testing.assert_allclose(push(np.ones(3)), 2 * X)
+    np.testing.assert_allclose(push(np.ones(3)), 2 * X)
+    assert calls == [1]
+
+
+def test_errors() -> None:
+    _, push = ad.linearize(loop, X)
+    with pytest.raises(ArgumentError, match="shape"):
+        push(np.ones(2))
+    with pytest.raises(ArgumentError, match="structure"):
+        push(X, X)
+
+
+def test_source_and_pickle() -> None:
+    from autodiff_compiler.api.linearized import Linearized
+
+    made = Linearized(loop, (0,))
+    assert "def pushforward(x_dot" in made.source(X)
+    again = pickle.loads(pickle.dumps(made))
+    np.testing.assert_array_equal(again(X)[1](X), made(X)[1](X))
