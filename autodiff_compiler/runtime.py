@@ -384,6 +384,11 @@ def tuple_(*items: Any) -> tuple[Any, ...]:
     return items
 
 
+def joined_examples(items: list[Any], lengths: tuple[int, ...], dtype: Any) -> Any:
+    """The items as one array. Without items, it has these lengths behind the first axis, and this dtype."""
+    return np.stack(items) if items else np.empty((0, *lengths), dtype)
+
+
 # --- errors of derivatives --------------------------------------------------------------------------------------------
 
 

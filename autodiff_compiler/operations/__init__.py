@@ -23,6 +23,8 @@ from . import (
     scipy,
     shaping,
     special,
+    stacked_parts,
+    stacked_products,
     tangents,
 )
 
@@ -50,5 +52,7 @@ __all__ = [
     "scipy",
     "shaping",
     "special",
+    "stacked_parts",
+    "stacked_products",
     "tangents",
 ]

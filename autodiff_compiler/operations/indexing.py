@@ -8,11 +8,12 @@ import numpy as np
 
 from .. import runtime
 from ..ir import opset
-from ..ir.core import Builder, Op, type_of
+from ..ir.core import Builder, Op, Value, leaves, type_of
 from ..ir.infer import broadcast_dims
 from ..ir.ops_common import as_array, one_axis, scalar_or_array
-from ..ir.opset import ACCUM, ADD, ADDAT, GET, SET, mark
+from ..ir.opset import ACCUM, ADD, ADDAT, GET, PRIMS, SET, mark
 from ..ir.types import ANY, Ty, array, py_int
+from ..records import record
 from . import lib
 from .batching import Batcher, batch, no_rule
 from .lib import call, emit, part
@@ -35,48 +36,151 @@ def _get_stored(g: Any, out: Any, a: Any, path: Path) -> Any:
     return emit(opset.SET, lib.zeros_for(g, a), path, g)
 
 
-@batch(GET)
+@record
+class _Moved:
+    """Where the axes of index arrays lie in a part of each example, if not in front as in the part of the stack."""
+
+    count: int = 0
+    place: int = 0
+
+    def of_examples(self, self_: Batcher, out: Any) -> Any:
+        """A part of the stack, with its axes as in a part of an example."""
+        if not (self.count and self.place):
+            return out
+        front, inside = self._axes()
+        return self_.stack(PRIMS[np.moveaxis], out, front, inside)
+
+    def of_stack(self, self_: Batcher, v: Any) -> Any:
+        """What is stored into it."""
+        if not (self.count and self.place):
+            return v
+        front, inside = self._axes()
+        return self_.stack(PRIMS[np.moveaxis], v, inside, front)
+
+    def _axes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        axes = range(1, 1 + self.count)
+        return tuple(axes), tuple([k + self.place for k in axes])
+
+
+@batch(GET, opset.GET_STORED)
 def _get_batch(self: Batcher, op: Op) -> Any:
     a = self.new(op.args[0])
     if not self.is_stack(a):
-        raise no_rule(op)
-    return self.stack(GET, a, _path(self, op, op.args[1]))
+        rows = _rows_batch(self, op, a)
+        if rows is not None:
+            return rows
+        a = self.spread(a)
+    path, moved = _path(self, op, op.args[1])
+    return moved.of_examples(self, self.stack(op.prim, a, path))
 
 
-def _path(self: Batcher, op: Op, path: Any) -> Any:
-    """The path to the same part of each element of a stack."""
-    out = []
+def _rows_batch(self: Batcher, op: Op, a: Any) -> Any:
+    """``a[i]`` and the like for stacks of indices of the first axes of one array."""
+    path = op.args[1]
+    if len(path) != 1 or path[0][0] != "index" or op.prim is not GET:
+        return None
+    items = [i for i in path[0][1] if i is not Ellipsis]
+    if not items or not all(type(i) is Value and _is_index(i) for i in items):
+        return None
+    rank = max(i.type.ndim or 0 for i in items)
+    return self.stack(GET, a, (("index", tuple([self.aligned(self.env[i], rank) for i in items])),))
+
+
+def _is_index(i: Any) -> bool:
+    """An integer, or an array of integers."""
+    t = type_of(i)
+    return t.dtype is not None and t.dtype.kind in "iu" and t.dims is not None and (t.is_scalar or t.kind == "array")
+
+
+def _path(self: Batcher, op: Op, path: Any) -> tuple[Any, _Moved]:
+    """The path to the same part of each element of a stack, and where the axes of index arrays lie then."""
+    out: list[Any] = []
+    moved = _Moved()
     t = op.args[0].type
     for old, step in zip(path, self.new(path)):
-        if self.has_stack(step[1]) or t.dims is None:
+        if t.dims is None:
             raise no_rule(op)
         rank = len(t.dims)
+        before = t
         t, _ = opset.infer_step(self.b, t, old)
         if step[0] == "transpose":
             axes = tuple(range(rank))[::-1] if step[1] is None else step[1]
             out.append(("transpose", (0, *[k % rank + 1 for k in axes])))
+        elif step[0] == "reshape":
+            if self.has_stack(step[1]) or not isinstance(step[1], (tuple, list)):
+                raise no_rule(op)
+            out.append(("reshape", (self.size(), *_sizes(self, op, before, t, step[1]))))
+        else:
+            items, moved = _items(self, op, old[1], before)
+            out.append(("index", items))
+    return tuple(out), moved
+
+
+def _sizes(self: Batcher, op: Op, before: Ty, after: Ty, shape: Any) -> list[Any]:
+    """The shape, with a length in place of -1 where the lengths are known: NumPy cannot tell without elements."""
+    out = list(shape)
+    for k, n in enumerate(out):
+        if type(n) is int and n == -1:
+            known = self.known_length(after.dims[k], op) if after.dims else None
+            if known is None and len(out) == 1:
+                lengths = [self.known_length(d, op) for d in before.dims or ()]
+                known = None if None in [n if n is None else 0 for n in lengths] else self.product(lengths)
+            out[k] = -1 if known is None else known
+    return out
+
+
+def _items(self: Batcher, op: Op, items: tuple[Any, ...], t: Ty) -> tuple[tuple[Any, ...], _Moved]:
+    """The subscripts of the same part of each element of a stack of values of type `t`."""
+    new = self.new(items)
+    numbers: list[int] = []  # the places of integers and of arrays
+    ranks = []
+    for k, item in enumerate(items):
+        if item is None or item is Ellipsis or isinstance(item, slice):
+            if self.has_stack(new[k]):
+                raise no_rule(op)  # parts of different lengths
             continue
-        items = step[1]
-        if step[0] == "reshape":
-            if not isinstance(items, (tuple, list)):
-                raise no_rule(op)
-            out.append(("reshape", (self.size(), *items)))
-            continue
-        advanced = []
-        for k, item in enumerate(items):
-            if item is None or item is Ellipsis or isinstance(item, slice):
-                continue
-            t = type_of(item) if not isinstance(item, (list, tuple)) else None
-            if t is not None and t.is_scalar and not (t.dtype is not None and t.dtype.kind in "iu"):
-                raise no_rule(op)
-            if t is not None and not t.is_scalar and (t.kind != "array" or t.dtype is None):
-                raise no_rule(op)
-            advanced.append((k, t is None or not t.is_scalar))
-        # NumPy puts the axes of arrays that are not next to each other first, where the stack's axis has to be.
-        if any(array for _, array in advanced) and advanced[-1][0] - advanced[0][0] >= len(advanced):
+        if isinstance(item, (list, tuple)):
+            ranks.append(np.ndim(item) if not leaves(item) else -1)
+        elif _is_index(item):
+            ranks.append(type_of(item).ndim or 0)
+        elif type_of(item).kind == "array" and type_of(item).dtype == np.dtype(bool) and not self.is_stack(new[k]):
+            ranks.append(1)
+        else:
             raise no_rule(op)
-        out.append(("index", (slice(None), *items)))
-    return tuple(out)
+        numbers.append(k)
+    stacked = any(self.has_stack(new[k]) for k in numbers)
+    arrays = any(r != 0 for r in ranks)
+    apart = bool(numbers) and numbers[-1] - numbers[0] >= len(numbers)
+    # NumPy puts the axes of arrays that are not next to each other first, where the stack's axis has to be.
+    if not stacked and not (arrays and apart):
+        return (slice(None), *new), _Moved()
+    if -1 in ranks or t.dims is None:
+        raise no_rule(op)
+    used = sum(_consumed(i) for i in items)
+    wide: list[Any] = []
+    place = None
+    basic = 0
+    for k, item in enumerate(new):
+        if item is Ellipsis:
+            wide += [slice(None)] * (len(t.dims) - used)
+            basic += len(t.dims) - used
+        else:
+            if k in numbers and place is None:
+                place = basic
+            basic += k not in numbers
+            wide.append(self.aligned(item, max(ranks)))
+    every = self.emit(PRIMS[np.arange], self.size())
+    if max(ranks):
+        every = self.emit(GET, every, (("index", (slice(None), *[None] * max(ranks))),))
+    return (every, *wide), _Moved(max(ranks), 0 if apart else place or 0)
+
+
+def _consumed(item: Any) -> int:
+    """How many axes a subscript takes."""
+    if item is None or item is Ellipsis:
+        return 0
+    t = type_of(item) if type(item) is Value or isinstance(item, np.ndarray) else None
+    return t.ndim or 0 if t is not None and t.dtype is not None and t.dtype.kind == "b" else 1
 
 
 @vjp(opset.SET, "a", linear="a, v")
@@ -103,9 +207,16 @@ def _store_batch(self: Batcher, op: Op) -> Any:
     t = op.args[0].type
     for step in op.args[1]:
         t, _ = opset.infer_step(self.b, t, step)
-    if t.dims is None or self.rank(v) > len(t.dims):
+    if t.dims is None:
         raise no_rule(op)
-    return self.stack(op.prim, self.spread(a), _path(self, op, op.args[1]), self.aligned(v, len(t.dims)))
+    path, moved = _path(self, op, op.args[1])
+    if moved.count and moved.place and type_of(v).dims != ():
+        v = self.spread(v)
+    if self.is_stack(v):
+        extra = self.rank(v) - len(t.dims)  # axes of length 1 in front, which a store drops
+        v = self.index(v, slice(None), *[0] * extra, Ellipsis) if extra > 0 else self.aligned(v, len(t.dims))
+        v = moved.of_stack(self, v)
+    return self.stack(op.prim, self.spread(a), path, v)
 
 
 passes_on(opset.ACCUM, "a", linear="a, v")
@@ -115,6 +226,8 @@ passes_on(opset.ACCUM, "v")
 @batch(ACCUM)
 def _accum_batch(self: Batcher, op: Op) -> Any:
     a, v = self.new(op.args)
+    if type_of(a).kind == "list":
+        return self.stack(ACCUM, self.spread(a), self.spread(v))
     rank = self.rank(a)
     if self.rank(v) > rank:
         raise no_rule(op)
@@ -123,7 +236,7 @@ def _accum_batch(self: Batcher, op: Op) -> Any:
         return self.stack(ACCUM, a, v)
     kept, dtype = op.result.type.dtype, type_of(v).dtype
     if kept is None or dtype is None or np.result_type(kept, dtype) != kept:
-        raise no_rule(op)
+        return self.stack(ACCUM, self.spread(a), v)
     return self.stack(ADD, a, v)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import runtime
 from ..ir import opset
 from ..ir.core import CALL, FUNC, Op, type_of
 from ..ir.opset import CAST, DIM, DTYPE, FINISH, PRIMS, SHAPE_OF, SPREAD, SUM_TO, mark
@@ -25,14 +26,24 @@ passes_on((opset.SPREAD, opset.FULL_LIKE), "g", linear=True)
 @batch(SPREAD)
 def _spread_batch(self: Batcher, op: Op) -> Any:
     g, x = self.new(op.args)
-    if type_of(g).kind == "py":
-        raise no_rule(op)
     rank = self.rank(x)
     if not self.is_stack(g):
+        if _is_python_number(op.args[0]):
+            return self.stack(SPREAD, g, x)
         return self.emit(PRIMS[np.broadcast_to], g, self.lengths(x))
     if self.rank(g) > rank:
         raise no_rule(op)
+    dtype = type_of(x).dtype
+    if _is_python_number(op.args[0]) and dtype is not None and dtype.kind in "fc":
+        dtype = runtime.weak_dtype(type_of(g).dtype == np.complex128, dtype)
+        g = g if type_of(g).dtype == dtype else self.stack(CAST, g, dtype)
+    if rank == 0:
+        return g
     return self.stack(PRIMS[np.broadcast_to], self.aligned(g, rank), (self.size(), *self.lengths(x)))
+
+
+def _is_python_number(x: Any) -> bool:
+    return type_of(x).kind in ("py", "scalar")
 
 
 @vjp(opset.THROUGH, "g", linear=True)
@@ -46,8 +57,9 @@ constant_in((opset.THROUGH, opset.SUM_TO, opset.SPREAD, opset.FULL_LIKE, opset.F
 @batch(SUM_TO, FINISH)
 def _sum_to_batch(self: Batcher, op: Op) -> Any:
     g, x = self.new(op.args)
-    if not self.is_stack(g):
-        raise no_rule(op)
+    if type_of(op.args[1]).kind == "list":
+        return self.spread(g)
+    g = self.spread(g)
     have, want = self.rank(g), self.rank(x)
     dims = type_of(x).dims[self.is_stack(x) :]  # type: ignore[index]
     if have < want:
@@ -62,10 +74,10 @@ def _sum_to_batch(self: Batcher, op: Op) -> Any:
         if not all(self.b.dims.not_one(n) for n in dims if n != 1):
             g = self.stack(SUM_TO, g, self.spread(x))
     dtype = type_of(x).dtype
+    if dtype is None and not type_of(x).is_scalar:
+        return self.stack(CAST, g, self.emit(DTYPE, x))
     if dtype is None or dtype.kind not in "fc":
-        if type_of(x).kind == "py":
-            return g
-        raise no_rule(op)
+        return g
     if type_of(g).dtype != dtype or type_of(g).dtype is None:
         g = self.stack(CAST, g, dtype)
     return g

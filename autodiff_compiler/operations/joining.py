@@ -13,7 +13,7 @@ from ..ir.ops_common import as_array, at_least, common_dtype, dtype_of, must_equ
 from ..ir.opset import PRIMS, mark
 from ..ir.types import ANY, DimLike, Ty, array, element, generic
 from . import lib
-from .batching import Batcher, batch, no_rule
+from .batching import Batcher, batch, no_rule, stack_axes
 from .lib import call
 from .picking import picked
 from .record import constant_in, jvp, op, vjp
@@ -136,16 +136,38 @@ def _stack(g: Any, out: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None) -
     return tuple([lib.part(g, lib.vector_index(place, k)) for k in range(len(arrays))])
 
 
-@batch(np.concatenate, np.stack)
+def _joined_type(b: Builder, items: Any, lengths: Any, dtype: Any) -> Ty:
+    e = _elements(b, items)
+    return array(None if e is None else e.array_dtype, None if e is None else (b.dims.fresh(), *(e.dims or ())))
+
+
+op(runtime.joined_examples, "items: arrays, lengths, dtype", type=_joined_type)
+
+
+@vjp(runtime.joined_examples, "items", linear=True)
+def _joined_examples(g: Any, out: Any, items: Any, lengths: Any, dtype: Any) -> Any:
+    return call(runtime.unstack, g)
+
+
+@batch(np.concatenate, np.stack, runtime.joined_examples)
 def _concatenate_batch(self: Batcher, op: Op) -> Any:
+    items = self.new(op.args[0])
+    if op.prim.fn is runtime.joined_examples:
+        return self.stack(PRIMS[np.stack], self.spread(items), axis=1)
     args = self.bound(op)
-    items = args["arrays"]
     axis = args.get("axis", 0)
-    if args.keys() - {"arrays", "axis"} or not isinstance(items, (tuple, list)) or type(axis) is not int:
+    if args.keys() - {"arrays", "axis"} or (type(axis) is not int and axis is not None):
         raise no_rule(op)
-    if any(type_of(x).kind != "array" for x in items):
+    if type(items) is Value and items.type.kind == "list":
+        if axis is None:
+            raise no_rule(op)
+        return self.stack(op.prim, items, axis=axis + 1 if axis >= 0 else axis)
+    if not isinstance(items, (tuple, list)):
         raise no_rule(op)
-    return self.stack(op.prim, [self.spread(x) for x in items], axis=axis + 1 if axis >= 0 else axis)
+    wide = [self.spread(x) for x in items]
+    if axis is None:
+        wide, axis = [self.flat(x) for x in wide], 0
+    return self.stack(op.prim, wide, axis=axis + 1 if axis >= 0 else axis)
 
 
 def _stacks(name: str, params: str, fitted: Callable[[Ty], Ty], axis: int | None) -> None:
@@ -252,12 +274,23 @@ def _unstack(g: Any, out: Any, a: Any) -> Any:
     return lib.reshape_as(call(np.array, g), a)
 
 
+@batch(UNSTACK)
+def _unstack_batch(self: Batcher, op: Op) -> Any:
+    return self.stack(op.prim, self.stack(PRIMS[np.swapaxes], self.new(op.args[0]), 0, 1))
+
+
 op(runtime.split_like, "g: array, arrays: arrays, axis", type=lambda b, g, arrays, axis: type_of(arrays))
 
 
 @vjp(runtime.split_like, "g", linear=True)
 def _split_like(g: Any, out: Any, g_: Any, arrays: Any, axis: Any) -> Any:
     return call(np.concatenate, g, axis)
+
+
+@batch(runtime.split_like)
+def _split_like_batch(self: Batcher, op: Op) -> Any:
+    g, arrays, axis = self.new(op.args)
+    return self.stack(op.prim, self.spread(g), self.spread(arrays), stack_axes(axis, 0, op))
 
 
 constant_in(runtime.split_like, "arrays")

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from ..ir.core import Builder, Op, current, type_of
+from ..ir.core import Builder, current, type_of
 from ..ir.infer import broadcast_dims, join_lengths, promote
 from ..ir.ops_common import Dtype, as_array, axes_of, is_array, mixed_dtype, must_equal, scalar_or_array
-from ..ir.opset import MUL, PRIMS, mark, reshape_dims
+from ..ir.opset import mark, reshape_dims
 from ..ir.types import ANY, DimLike, Ty, array
 from . import lib
-from .batching import Batcher, batch, no_rule, of_one_operand
 from .lib import call, conj, ndim, part, spread, swap
 from .record import jvp, op, vjp
 
@@ -122,35 +121,6 @@ def _row(x: Any) -> Any:
 _ROW = (Ellipsis, None, slice(None))
 
 
-@batch(np.matmul, operator.matmul)
-def _matmul_batch(self: Batcher, op: Op) -> Any:
-    x, y = self.new(op.args)
-    return _product(self, x, y)
-
-
-def _product(self: Batcher, x: Any, y: Any) -> Any:
-    """``x @ y``, where a vector on a side is made a matrix unless NumPy takes it for one at this side anyway."""
-    m, n = self.rank(x), self.rank(y)
-    row = m == 1 and self.is_stack(x) and (self.is_stack(y) or n > 2)
-    column = n == 1 and self.is_stack(y)
-    if column and m == 1 and not self.is_stack(x):
-        return self.stack(PRIMS[np.matmul], y, x)
-    if row:
-        x = self.index(x, slice(None), None, slice(None))
-        m = 2
-    if column:
-        y = self.index(y, slice(None), slice(None), None)
-        n = 2
-    if m > 1 and n > 1:
-        rank = max(m, n)
-        x, y = self.aligned(x, rank), self.aligned(y, rank)
-    out = self.stack(PRIMS[np.matmul], x, y)
-    if row or column:
-        picked = ((Ellipsis, 0, slice(None)) if row else (Ellipsis, 0)) if not (row and column) else (Ellipsis, 0, 0)
-        out = self.index(out, *picked)
-    return out
-
-
 def _dot_dims(b: Builder, p: Dims, q: Dims) -> Dims:
     if not p or not q:
         return p or q
@@ -213,17 +183,6 @@ def _dot_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     if p == 2 and q == 2:
         return np.dot(swap(a), g)
     return _contract(g, a, b, _dot_axes(p, q), False)
-
-
-@batch(np.dot)
-def _dot_batch(self: Batcher, op: Op) -> Any:
-    x, y = self.new(op.args)
-    m, n = self.rank(x), self.rank(y)
-    if m == 0 or n == 0:
-        return self.stack(MUL, self.aligned(x, max(m, n)), self.aligned(y, max(m, n)))
-    if m > 2 or n > 2:
-        raise no_rule(op)
-    return _product(self, x, y)
 
 
 def _inner_dims(b: Builder, p: Dims, q: Dims) -> Dims:
@@ -328,24 +287,6 @@ def _tensordot(first: bool, g: Any, out: Any, a: Any, b: Any, axes: Any = 2) -> 
 
 vjp(np.tensordot, "a", linear=True)(partial(_tensordot, True))
 vjp(np.tensordot, "b", linear=True)(partial(_tensordot, False))
-
-
-@batch(np.tensordot)
-def _tensordot_batch(self: Batcher, op: Op) -> Any:
-    args = self.bound(op)
-    x, y, axes = args["a"], args["b"], args.get("axes", 2)
-    m, n = self.rank(x), self.rank(y)
-    if type(axes) is int:
-        axes = (tuple(range(m - axes, m)), tuple(range(axes)))
-    if self.is_stack(x) == self.is_stack(y) or self.has_stack(axes):
-        raise no_rule(op)
-    first, second = [(k,) if type(k) is int else tuple(k) for k in axes]
-    if not all(type(k) is int for k in (*first, *second)):
-        raise no_rule(op)
-    if self.is_stack(x):
-        return self.stack(op.prim, x, y, axes=(tuple([k % m + 1 for k in first]), second))
-    out = self.emit(op.prim, x, y, axes=(first, tuple([k % n + 1 for k in second])))
-    return self.stack(PRIMS[np.moveaxis], out, m - len(first), 0)
 
 
 def parse_einsum(subscripts: str, ndims: list[int]) -> tuple[list[list[str]], list[str]] | None:
@@ -484,17 +425,6 @@ def _at_least_as_large(bar: Any, x: Any) -> Any:
     return bar + lib.zeros(x)  # NumPy finds out
 
 
-@batch(np.einsum)
-def _einsum_batch(self: Batcher, op: Op) -> Any:
-    subscripts, *operands = self.new(op.args)
-    if op.kwargs or not isinstance(subscripts, str) or "->" not in subscripts or "." in subscripts:
-        raise no_rule(op)
-    inputs, output = subscripts.replace(" ", "").split("->")
-    letter = next(c for c in "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA" if c not in subscripts)
-    parts = [letter + s if self.is_stack(x) else s for s, x in zip(inputs.split(","), operands, strict=True)]
-    return self.stack(op.prim, f"{','.join(parts)}->{letter}{output}", *operands)
-
-
 # --- square matrices --------------------------------------------------------------------------------------------------
 
 
@@ -527,9 +457,6 @@ def _inv(g: Any, out: Any, a: Any) -> Any:
 @jvp((np.linalg.inv, runtime.inverse), "a")
 def _inv_jvp(d: Any, out: Any, a: Any) -> Any:
     return -(out @ d @ out)
-
-
-batch(np.linalg.inv)(of_one_operand)
 
 
 def _solve_type(b: Builder, a: Any, b_: Any) -> Ty:
@@ -571,19 +498,6 @@ def _solve_jvp(d: Any, out: Any, a: Any, b: Any) -> Any:
     if ndim(b) == 1 and ndim(a) > 2:
         return NotImplemented
     return -np.linalg.solve(a, d @ out)
-
-
-@batch(np.linalg.solve)
-def _solve_batch(self: Batcher, op: Op) -> Any:
-    a, y = self.new(op.args)
-    m, n = self.rank(a), self.rank(y)
-    if n == 1:
-        if m != 2:
-            raise no_rule(op)
-        y = self.spread(y)
-        return self.index(self.stack(op.prim, a, self.index(y, slice(None), slice(None), None)), Ellipsis, 0)
-    rank = max(m, n)
-    return self.stack(op.prim, self.aligned(a, rank), self.aligned(y, rank))
 
 
 def _det_type(b: Builder, a: Any) -> Ty:

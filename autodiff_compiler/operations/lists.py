@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import Value, current, type_of
+from ..ir.core import Op, Value, current, type_of
 from ..ir.opset import mark
 from ..ir.types import ANY_LENGTH
 from . import lib
+from .batching import Batcher, batch, no_rule
 from .lib import emit
 from .record import constant_in, passes_on, vjp
 
@@ -149,6 +150,45 @@ def _cut(g: Any, out: Any, l: Any, start: Any, stop: Any, like: Any) -> Any:
         n = emit(opset.ADD, emit(opset.LEN, g), emit(opset.LEN, like))
         start = emit(opset.SLICE_BOUND, 0, n, start, None, None)
     return emit(opset.LIST_SPLICE, g, start, emit(opset.ZEROS, like))
+
+
+# --- stacks ---------------------------------------------------------------------------------------------------------
+
+# The operands that are items, or lists of them. A list of stacks is what stands for a stack of lists.
+_ITEMS = {
+    opset.LIST_APPEND: (0, 1),
+    opset.LIST_GET: (0,),
+    opset.LIST_SET: (0, 2),
+    opset.LIST_ADDAT: (0, 2),
+    opset.LIST_INSERT: (0, 2),
+    opset.LIST_DROP: (0, 2),
+    opset.LIST_SLICE: (0,),
+    opset.LIST_ADDSLICE: (0, 4),
+    opset.LIST_SPLICE: (0, 2),
+    opset.LIST_CUT: (0, 3),
+}
+
+
+@batch(*_ITEMS)
+def _list_batch(self: Batcher, op: Op) -> Any:
+    args = list(self.new(op.args))
+    for k in _ITEMS[op.prim]:
+        if k == 0 or k not in op.prim.shape_only:
+            args[k] = self.spread(args[k])
+    if self.has_stack([x for k, x in enumerate(args) if k not in _ITEMS[op.prim]]):
+        raise no_rule(op)  # places that differ between examples
+    return self.stack(op.prim, *args)
+
+
+@batch(opset.LIST_NEW)
+def _list_new_batch(self: Batcher, op: Op) -> Any:
+    return self.stack(op.prim, tuple([self.spread(x) for x in self.new(op.args[0])]))
+
+
+@batch(opset.LEN)
+def _len_batch(self: Batcher, op: Op) -> Any:
+    x = self.new(op.args[0])
+    return self.emit(opset.LEN, x) if x.type.kind == "list" else self.length(x, 0)
 
 
 # --- traits ---------------------------------------------------------------------------------------------------------

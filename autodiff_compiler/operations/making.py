@@ -8,13 +8,13 @@ import numpy as np
 
 from .. import runtime
 from ..ir import opset
-from ..ir.core import Builder, Value, type_of
+from ..ir.core import Builder, Op, Value, type_of
 from ..ir.infer import broadcast_dims, promote
 from ..ir.ops_common import as_array, at_least, dtype_of, shape_dims
 from ..ir.opset import PRIMS, mark
 from ..ir.types import ANY, Ty, array
 from . import lib
-from .batching import batch, of_one_operand
+from .batching import Batcher, batch, no_rule, of_one_operand
 from .lib import call
 from .record import constant_in, jvp, op, passes_on, vjp
 
@@ -125,6 +125,32 @@ def _pieces(g: Any, items: Any) -> Any:
     return g
 
 
+def _array_batch(self: Batcher, op: Op) -> Any:
+    args = self.bound(op)
+    x = args.pop(op.prim.params[0])
+    if args.keys() - {"dtype", "copy", "order"} or (op.prim is ARRAY and "order" in args):
+        raise no_rule(op)
+    dtype = args.get("dtype")
+    out = _joined(self, op.args[0], x, op)
+    if op.prim.fn in (np.ascontiguousarray, np.asfortranarray):
+        out = self.aligned(out, 1)
+    if out is not x:
+        return out if dtype is None else self.stack(ARRAY, out, dtype)
+    return self.stack(op.prim, x, **args)
+
+
+def _joined(self: Batcher, old: Any, new: Any, op: Op) -> Any:
+    """The stack of the arrays that are made of a nested list."""
+    if isinstance(new, (list, tuple)):
+        parts = [_joined(self, a, b, op) for a, b in zip(old, new)]
+        return self.stack(PRIMS[np.stack], [self.spread(x) for x in parts], axis=1)
+    if type_of(new).kind == "list":
+        if new.type.elem is None or new.type.elem.kind not in ("array", "any"):
+            raise no_rule(op)
+        return self.stack(PRIMS[np.stack], new, axis=1)
+    return new
+
+
 def _laid_out_type(b: Builder, a: Any, dtype: Any = None) -> Ty:
     return at_least(_array_type(b, a, dtype), 1)
 
@@ -151,6 +177,9 @@ op("np.copy", "a: array, order, subok", type=_copy_type, total="known")
 @vjp(np.copy, "a", linear=True)
 def _copy(g: Any, out: Any, a: Any, order: Any = None) -> Any:
     return _pieces(g, a)
+
+
+batch(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.copy)(_array_batch)
 
 
 def _astype_type(b: Builder, x: Any, dtype: Any, /) -> Ty:

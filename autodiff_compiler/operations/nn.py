@@ -285,6 +285,11 @@ def _pool_spread(h: Any, out: Any, g: Any, sizes: Any, *at: Any) -> Any:
     return lib.at_shape(runtime.pool_sum(h, *at), g)
 
 
+@batch(runtime.sigmoid_cross_entropy)
+def _of_one_shape_batch(self: Batcher, op: Op) -> Any:
+    return self.stack(op.prim, *[self.spread(x) for x in self.strong(op.args, list(self.new(op.args)))])
+
+
 @batch(runtime.conv, runtime.conv_input, runtime.pool_sum, runtime.pool_spread)
 def _images_batch(self: Batcher, op: Op) -> Any:
     """What works on each image of a batch works on the batches of all elements of the stack."""

@@ -10,7 +10,6 @@ from .. import runtime
 from ..ir import opset
 from ..ir.core import Builder, Op, type_of
 from ..ir.ops_common import as_array, dtype_of, one_axis
-from ..ir.opset import PRIMS
 from ..ir.types import ANY, Dim, DimLike, Ty, array, same_dtype
 from . import lib
 from .batching import Batcher, along, batch, no_rule, stack_axes
@@ -72,7 +71,7 @@ def _scan_batch(self: Batcher, op: Op) -> Any:
     if args.keys() - {"axis"} or (axis is not None and type(axis) is not int):
         raise no_rule(op)
     if axis is None:
-        return self.stack(op.prim, self.stack(PRIMS[np.reshape], x, (self.size(), -1)), axis=1)
+        return self.stack(op.prim, self.flat(x), axis=1)
     return self.stack(op.prim, x, axis=axis + 1 if axis >= 0 else axis)
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import Builder, Op, Prim, Value, type_of
+from ..ir.core import Builder, Op, Prim, type_of
 from ..ir.ops_common import as_array, at_least, axes_of, one_axis, scalar_or_array, shape_dims
 from ..ir.opset import PRIMS, mark, reshape_dims
 from ..ir.types import ANY, DimLike, Ty, array, generic
 from . import lib
-from .batching import Batcher, along, batch, no_rule, stack_axes
+from .batching import Batcher, along, batch, no_rule
 from .lib import call
 from .record import jvp, op, passes_on, vjp
 
@@ -93,14 +93,10 @@ def _reshape_batch(self: Batcher, op: Op) -> Any:
     if args.keys() - {"a", "shape"} and args.get("order") not in (None, "C"):
         raise no_rule(op)
     old = op.args[1] if len(op.args) > 1 else op.kwargs["shape"]
-    shape = args["shape"]
-    if type(old) is Value and old in self.shapes:
-        shape = self.lengths(self.env[self.shapes[old]])
-    if type(shape) is int or (type(shape) is Value and shape.type.kind == "py"):
-        shape = (shape,)
-    if not isinstance(shape, (tuple, list)) or self.has_stack(shape):
+    shape = self.shape_of_operand(old, args["shape"])
+    if shape is None:
         raise no_rule(op)
-    return self.stack(PRIMS[np.reshape], args["a"], (self.size(), *shape))
+    return self.stack(PRIMS[np.reshape], args["a"], self.shape_behind(args["a"], shape))
 
 
 def ravel_type(b: Builder, a: Any, order: Any = "C") -> Ty:
@@ -121,9 +117,10 @@ def _ravel(g: Any, out: Any, a: Any, order: Any = "C") -> Any:
 
 @batch(np.ravel)
 def _ravel_batch(self: Batcher, op: Op) -> Any:
-    if len(op.args) > 1 or op.kwargs:
+    args = self.bound(op)
+    if args.get("order", "C") not in ("C", "K", "A"):
         raise no_rule(op)
-    return self.stack(PRIMS[np.reshape], self.new(op.args[0]), (self.size(), -1))
+    return self.flat(args["a"])
 
 
 def _squeezed(b: Builder, dims: Dims, axis: Any = None) -> Dims | None:
@@ -185,12 +182,10 @@ passes_on(np.broadcast_to, "array", linear=True)
 def _broadcast_batch(self: Batcher, op: Op) -> Any:
     x, shape = self.new(op.args)
     old = op.args[1]
-    if type(old) is Value and old in self.shapes:
-        shape = self.lengths(self.env[self.shapes[old]])
-    if type(shape) is int or (type(shape) is Value and shape.type.kind == "py"):
-        shape = (shape,)
-    if op.kwargs or not isinstance(shape, (tuple, list)) or self.has_stack(shape):
+    known = None if op.kwargs else self.shape_of_operand(old, shape)
+    if known is None:
         raise no_rule(op)
+    shape = known
     return self.stack(PRIMS[np.broadcast_to], self.aligned(x, len(shape)), (self.size(), *shape))
 
 
@@ -293,14 +288,6 @@ _has_moved(op("np.roll", "a: array, shift, axis", type=_same_type))
 def _roll(g: Any, out: Any, a: Any, shift: Any, axis: Any = None) -> Any:
     back = tuple([-s for s in shift]) if isinstance(shift, tuple) else -shift
     return np.roll(g, back, axis)
-
-
-@batch(np.roll)
-def _roll_batch(self: Batcher, op: Op) -> Any:
-    args = self.bound(op)
-    if args.get("axis") is None or self.has_stack(args["shift"]):
-        raise no_rule(op)
-    return self.stack(op.prim, args["a"], args["shift"], stack_axes(args["axis"], 0, op))
 
 
 def _rot90_type(b: Builder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Ty:

@@ -13,6 +13,7 @@ from ..ir.infer import infer_ufunc
 from ..ir.opset import mark
 from ..ir.types import ANY, PY_FLOAT, Ty, generic
 from . import lib
+from .batching import batch, of_one_operand
 from .lib import WEIGHTS, call, choose, equal
 from .record import elementwise, op, vjp
 
@@ -33,6 +34,7 @@ def _gaussian_type(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 op(runtime.gaussian, "x: array, rate", infer=_gaussian_type, elementwise=True)
+batch(runtime.gaussian)(of_one_operand)
 elementwise(runtime.gaussian, lambda out, x, rate: -2 * rate * x * out, lambda out, x, rate: -(x * x) * out)
 elementwise(runtime.erfinv, lambda out, x: 0.5 * _ROOT_PI * np.exp(out * out), singular=WEIGHTS)
 elementwise(math.lgamma, lambda out, x: call(runtime.polygamma, 0, x))

@@ -1,8 +1,8 @@
-"""Batching: a straight-line function for a stack of values at once, instead of once for each of them.
+"""Batching: a function for a stack of values at once, instead of once for each of them.
 
 Takes a function and the numbers of the parameters that become stacks. Gives a function in which these parameters, and
 all results, have one more axis in front. A value that depends on a stack is a stack too. Each primitive has a rule that
-says how it is applied to stacks. Without a rule, `NotBatchedError` is raised, and the caller has to loop.
+says how it is applied to stacks. An operation without a rule runs once for each example.
 
 >>> import numpy as np
 >>> from autodiff_compiler.frontend.lower import lower
@@ -12,9 +12,28 @@ says how it is applied to stacks. Without a rule, `NotBatchedError` is raised, a
 >>> fn = lower(f, (np.ones(3), np.ones(3))).function
 >>> print(print_function(batch(fn, {0})), end="")
 func f(%x: float64[d3, d1], %w: float64[d2]) {
-  %v1: float64[d3, d1] = * %w, %x
-  %v2: float64[d3] = np.sum %v1, axis=(1,)
+  %v1: float64[d3, d1] = * %w, %x   # line 2
+  %v2: float64[d3] = np.sum %v1, axis=(1,)   # line 2
   return %v2
+}
+
+What a branch yields is a stack if it is one on either way. What a loop carries is a stack if it becomes one. No branch
+and no loop may depend on a stack.
+
+>>> def power(x, n):
+...     y = 1.0
+...     for _ in range(n):
+...         y = y * x
+...     return y
+>>> print(print_function(batch(lower(power, (2.0, 3)).function, {0})), end="")
+func power(%x: float64[d1], %n: int) {
+  %v1: int = dim %x, 0   # line 3
+  %v2: float64[d1] = np.full %v1, 1.0   # line 3
+  %y2: float64[d1], %trips: int, %code: int = loop %_: int in range(0, %n, 1) with (%y: float64[d1] = %v2) {   # line 3
+    %y3: float64[d1] = * %y, %x   # line 4
+    yield normal, %y3
+  }
+  return %y2
 }
 
 Reference: Bradbury et al., JAX (2018), whose vmap has rules of this kind.
@@ -22,16 +41,276 @@ Reference: Bradbury et al., JAX (2018), whose vmap has rules of this kind.
 
 from __future__ import annotations
 
-from ..ir.core import Function
-from ..operations.batching import Batcher, NotBatchedError
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..analysis.stacks import stacked_values
+from ..ir.core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value, leaves, new_func, type_of
+from ..ir.opset import POP, PUSH, STACK_NEW, TUPLE
+from ..ir.rewrite import called
+from ..ir.types import SHAPE, Dims
+from ..operations.batching import Batcher, NotBatchedError, is_weak
+from .cotangents import named_arguments
 
 
-def batch(fn: Function, stacked: set[int]) -> Function:
-    """`fn` for a stack of values of the parameters with these numbers; all results are stacks.
+def batch(fn: Function, stacked: set[int], *, spread: bool = True) -> Function:
+    """`fn` for a stack of values of the parameters with these numbers.
 
-    Raises NotBatchedError where an operation has no rule.
+    spread: all results that are numbers are stacks. Otherwise, those that depend on a stack are. In both cases,
+    ``meta["stacks"]`` of the function says which are.
+
+    Raises NotBatchedError where control flow depends on a stack, and where values are not numbers.
     """
-    return Batcher(fn, stacked).function
+    return _Walk(fn, stacked, spread).function
+
+
+class _Walk(Batcher):
+    """Builds the regions of a function on stacks.
+
+    joined: the values of the old function that are stacks where ways meet
+    tried:  parameters of a loop of which a trial is to tell the dtype
+    """
+
+    def __init__(self, fn: Function, stacked: set[int], spread: bool):
+        body = Region(_copied(fn.body.dims, fn.body.dims.parent))
+        super().__init__(body)
+        self.joined = stacked_values(fn.body, [fn.params[k] for k in stacked])
+        self.tried: set[Any] = set()
+        self.old_params = fn.params
+        for k, p in enumerate(fn.params):
+            self.env[p] = made = body.param(self.stack_type(p.type) if k in stacked else p.type, p.hint)
+            if k in stacked:
+                self.stacks.add(made)
+                if self.some is None and made.type.kind in ("array", "any"):
+                    self.some = made
+        if self.some is None:
+            raise NotBatchedError("no stack")
+        self.region(fn.body)
+        self.b.loc = self.b.tag = None
+        exits = [self.handed(x, spread and self.is_number(x)) for x in fn.body.exit]
+        body.exit = tuple(exits)
+        self.function = Function(fn.name, body, dict(fn.meta))
+        self.function.meta["stacks"] = tuple([self.is_stack(x) for x in exits])
+
+    def region(self, old: Region) -> None:
+        for op in old.ops:
+            self.b.loc, self.b.tag = op.loc, op.tag
+            WALKED.get(op.prim, _Walk.add)(self, op)
+
+    def inner(self, old: Region) -> Region:
+        """A new region for an old one, without operations."""
+        made = Region(_copied(old.dims, self.b.region.dims))
+        for p in old.params:
+            self.env[p] = new = made.param(self.joined_type(p), p.hint)
+            if p in self.joined:
+                self.stacks.add(new)
+        return made
+
+    def joined_type(self, v: Value) -> Any:
+        return self.stack_type(v.type) if v in self.joined else v.type
+
+    def handed(self, x: Any, as_stack: bool, dtype: Any = None) -> Any:
+        """A value that one region hands to another; `dtype`: that of a stack of a Python number."""
+        if x is UNDEF:
+            return x
+        new = self.new(x)
+        if type(x) is Value and type(new) is tuple:
+            new = self.emit(TUPLE, *new)
+            new.type = SHAPE
+        if dtype is not None and x in self.tried and type_of(new).dtype != dtype:
+            new = self.astype(new, dtype)
+        return self.spread(new, dtype) if as_stack else new
+
+    def is_number(self, x: Any) -> bool:
+        """It is a number, an array, or a list."""
+        return x is not UNDEF and type_of(x).kind not in ("object", "shape", "stack", "undef")
+
+    def results(self, new: Op, op: Op, dtypes: Sequence[Any] = ()) -> None:
+        """Give an operation with regions its results, and append it. `dtypes`: of stacks, where they are known."""
+        for k, old in enumerate(op.results):
+            # The last value of the cotangent of a name that was None at first has the type of None.
+            of_none = op.prim is LOOP and old.type.kind == "object" and old in self.joined
+            t = self.joined_type(op.regions[0].params[1 + k] if of_none else old)
+            known = dtypes[k] if k < len(dtypes) and old in self.joined and t.kind == "array" else None
+            if known is not None and t.dtype is None:
+                t = replace(t, dtype=known, real=False)
+            self.env[old] = made = Value(t, old.hint, new)
+            new.results.append(made)
+            if old in self.joined:
+                self.stacks.add(made)
+        self.copy_marks(new, op)
+        self.b.append(new)
+
+    def copy_marks(self, new: Op, op: Op) -> None:
+        new.checks, new.droppable, new.tag = op.checks, op.droppable, op.tag
+
+    def steady(self, arg: Any, op: Op, what: str) -> Any:
+        """An operand on which control flow depends."""
+        if any(v in self.joined for v in leaves(arg)):
+            raise NotBatchedError(f"{what} that differs between examples", op)
+        return self.new(arg)
+
+    def branch(self, op: Op) -> None:
+        cond = self.steady(op.condition, op, "a condition")
+        made = []
+        for old in op.regions:
+            inner = self.inner(old)
+            with self.b.inside(inner):
+                self.region(old)
+            made.append(inner)
+        dtypes = [self.common_dtype(exits) for exits in zip(*[old.exit for old in op.regions])]
+        for old, inner in zip(op.regions, made):
+            with self.b.inside(inner):
+                exits = zip(old.exit, op.results, dtypes)
+                inner.exit = tuple([self.handed(x, r in self.joined, dtype) for x, r, dtype in exits])
+        self.results(Op(IF, (cond,), {}, tuple(made), op.loc), op, dtypes)
+
+    def is_weak(self, x: Any) -> bool:
+        """A number of Python's that is the same for all examples, or stands for one in a trial."""
+        return is_weak(type_of(x)) and (x in self.tried or not self.is_stack(self.new(x)))
+
+    def common_dtype(self, exits: Any) -> Any:
+        """The one dtype of values that meet, beside which Python's numbers are weak; None if there is none."""
+        found = set()
+        for x in exits:
+            if x is not UNDEF and not self.is_weak(x):
+                found.add(type_of(self.new(x)).dtype)
+        return found.pop() if len(found) == 1 else None
+
+    def loop(self, op: Op) -> None:
+        range_ = self.steady(op.range, op, "a number of iterations")
+        (old,) = op.regions
+        slots = [p in self.joined for p in old.params[1:]]
+        dtypes = self.loop_dtypes(op)
+        inits = tuple([self.handed(x, s, dtype) for x, s, dtype in zip(op.inits, slots, dtypes)])
+        inner = self.inner(old)
+        for p, dtype in zip(inner.params[1:], dtypes):
+            if dtype is not None:
+                p.type = replace(p.type, dtype=dtype, real=False)
+        with self.b.inside(inner):
+            self.region(old)
+            code = self.steady(old.exit[0], op, "an end of a loop")
+            inner.exit = (code, *[self.handed(x, s, dtype) for x, s, dtype in zip(old.exit[1:], slots, dtypes)])
+        self.results(Op(LOOP, (range_, inits), {}, (inner,), op.loc), op, dtypes)
+
+    def loop_dtypes(self, op: Op) -> list[Any]:
+        """The dtypes of what a loop carries, where it starts with a number of Python's that meets others in the loop.
+
+        A trial of the body tells what such a number becomes.
+        """
+        (old,) = op.regions
+        weak = [
+            k
+            for k, (p, x) in enumerate(zip(old.params[1:], op.inits))
+            if p in self.joined and p.type.dtype is None and p.type.is_scalar and x is not UNDEF
+            if self.is_weak(x)
+        ]
+        out: list[Any] = [None] * len(op.inits)
+        if not weak:
+            return out
+        kept = [old.params[1 + k].type for k in weak]
+        for k in weak:
+            old.params[1 + k].type = type_of(op.inits[k])
+            self.tried.add(old.params[1 + k])
+        try:
+            trial = self.inner(old)
+            with self.b.inside(trial):
+                self.region(old)
+                for k in weak:
+                    out[k] = type_of(self.new(old.exit[1 + k])).dtype if old.exit[1 + k] is not UNDEF else None
+        finally:
+            for k, t in zip(weak, kept):
+                old.params[1 + k].type = t
+                self.tried.discard(old.params[1 + k])
+        return out
+
+    def attempt(self, op: Op) -> None:
+        (old,) = op.regions
+        if op.catch:
+            self.check_caught(old, op)
+        context = self.new(op.context)
+        inner = self.inner(old)
+        with self.b.inside(inner):
+            self.region(old)
+            inner.exit = tuple([self.handed(x, r in self.joined) for x, r in zip(old.exit, op.results[2:])])
+        self.results(Op(TRY, (op.catch, context), {}, (inner,), op.loc), op)
+
+    def check_caught(self, region: Region, op: Op) -> None:
+        """One example must not end the region for all others."""
+        for inner in region.walk():
+            if inner.regions or inner.prim in (PUSH, POP, STACK_NEW):
+                continue
+            if any(v in self.joined for v in inner.operands()) and not self.is_uniform(inner):
+                raise NotBatchedError(f"{inner.prim.name}, which may raise an exception that is caught,", inner)
+
+    def is_uniform(self, op: Op) -> bool:
+        """It raises for all examples or for none: it cannot raise, or is linear in what differs between them."""
+        if op.prim.total is not None and op.prim.total(self.b, op.args, op.kwargs):
+            return True
+        moving = {name for name, arg in named_arguments(op) if any(v in self.joined for v in leaves(arg))}
+        if "product" in op.prim.traits or moving == {op.prim.params[0]} and "quotient" in op.prim.traits:
+            return True
+        return any(moving <= set(group) for group in op.prim.linear)
+
+    def func(self, op: Op) -> None:
+        (old,) = op.regions
+        inner = self.inner(old)
+        new = new_func(inner, op.result.hint, op.loc)
+        self.env[op.result] = new.result
+        self.copy_marks(new, op)
+        self.b.append(new)
+        with self.b.inside(inner, alone=True):
+            self.region(old)
+            inner.exit = tuple([self.handed(x, self.exits_stack(op, k)) for k, x in enumerate(old.exit)])
+
+    def exits_stack(self, func: Op, k: int) -> bool:
+        return any(v in self.joined for v in leaves(func.regions[0].exit[k]))
+
+    def call(self, op: Op) -> None:
+        func = called(op)
+        params = func.regions[0].params
+        args = [self.handed(x, p in self.joined) for x, p in zip(op.args[1:], params)]
+        self.results(Op(CALL, (self.new(op.func), *args), {}, (), op.loc), op)
+
+    # --- residual stacks ------------------------------------------------------------------------------------------
+
+    def new_stack(self, op: Op) -> None:
+        self.again(op)
+        if op.result in self.joined:
+            self.stacks.add(self.env[op.result])
+
+    def push(self, op: Op) -> None:
+        stack, value = op.args
+        value = self.handed(value, stack in self.joined)
+        new = Op(PUSH, (self.new(stack), value), {}, (), op.loc)
+        self.copy_marks(new, op)
+        self.b.append(new)
+
+    def pop(self, op: Op) -> None:
+        new = Op(POP, (self.new(op.args[0]),), {}, (), op.loc)
+        self.results(new, op)
+
+
+WALKED: dict[Any, Any] = {
+    IF: _Walk.branch,
+    LOOP: _Walk.loop,
+    TRY: _Walk.attempt,
+    FUNC: _Walk.func,
+    CALL: _Walk.call,
+    STACK_NEW: _Walk.new_stack,
+    PUSH: _Walk.push,
+    POP: _Walk.pop,
+}
+
+
+def _copied(dims: Dims, parent: Dims | None) -> Dims:
+    """A copy of what is known of lengths, so that what is found out from now on is not known to the old function."""
+    return Dims(
+        parent, dict(dims.equal), set(dims.not_one_facts), list(dims.counter) if parent is None else parent.counter,
+        dict(dims.memo), set(dims.arg_roots), list(dims.constraints), dict(dims.lengths), list(dims.assumed),
+        list(dims.smaller),
+    )  # fmt: skip
 
 
 __all__ = ["NotBatchedError", "batch"]

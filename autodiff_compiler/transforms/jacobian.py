@@ -16,8 +16,8 @@ computed once.
 func f(%x: float64[d1]) {
   %v1: int = dim %x, 0
   %v2: float64[d1, d1] = np.eye %v1
-  %v3: float64[d1] = np.cos %x
-  %v4: float64[d2, d1] = * %v2, %v3
+  %v3: float64[d1] = np.cos %x   # line 2
+  %v4: float64[d2, d1] = * %v2, %v3   # line 2
   %v5: float64[d1, d2] = get %v4, (('transpose', None),)
   return %v5
 }
@@ -31,12 +31,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnsupportedError
-from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, leaves, type_of
-from ..ir.opset import CAST
+from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, current, leaves, type_of
+from ..ir.opset import CAST, PRIMS
 from ..ir.rewrite import replace_values
 from ..operations import lib
-from ..operations.batching import Batcher, NotBatchedError
 from . import algebra
+from .batch import NotBatchedError, batch
 
 _FLOAT = np.dtype(np.float64)
 
@@ -54,11 +54,11 @@ def stack_tangents(fn: Function, wrt: Sequence[int], results: Sequence[int], kee
     """
     count = len(fn.body.exit) // 2
     kept, outs = _selected(fn, keep, results, [fn.body.exit[count + k] for k in results])
-    made, stacked = _stacked(fn, len(wrt))
+    made = _stacked(fn, len(wrt))
     body = made.body
     inputs = [body.params[k] for k in wrt]
     parts = _Parts(inputs)
-    moving = [d in stacked for d in body.exit[kept + outs :]]
+    moving = made.meta["stacks"][kept + outs :]
     _seed(body, len(wrt), 0, parts)
     values, tangents = body.exit[kept : kept + outs], body.exit[kept + outs :]
     with _builder(body).active():
@@ -76,10 +76,10 @@ def stack_cotangents(fn: Function, wrt: Sequence[int], results: Sequence[int], k
     cotangent for each of `results`. See `stack_tangents`.
     """
     kept, outs = _selected(fn, keep, results, fn.body.exit[len(fn.body.exit) - len(wrt) :])
-    made, stacked = _stacked(fn, len(results))
+    made = _stacked(fn, len(results))
     body = made.body
     inputs = [body.params[k] for k in wrt]
-    moving = [bar in stacked for bar in body.exit[kept + outs :]]
+    moving = made.meta["stacks"][kept + outs :]
     parts = _Parts(body.exit[kept : kept + outs])
     # The lengths of the results are known behind the forward sweep, and that does not read the cotangents.
     bars = body.params[len(body.params) - len(results) :]
@@ -149,17 +149,22 @@ def _selected(fn: Function, keep: Sequence[int], results: Sequence[int], derived
     return len(keep), len(results)
 
 
-def _stacked(fn: Function, count: int) -> tuple[Function, set[Value]]:
-    """The function for a stack of values of its last `count` parameters, and its values that are stacks."""
+def _stacked(fn: Function, count: int) -> Function:
+    """The function for a stack of values of its last `count` parameters."""
     try:
-        batcher = Batcher(fn, set(range(len(fn.params) - count, len(fn.params))), spread=False)
+        made = batch(fn, set(range(len(fn.params) - count, len(fn.params))), spread=False)
     except NotBatchedError as error:
-        raise UnsupportedError(f"there is no rule for stacks of {error}", None, "use vjp or jvp in a loop") from None
+        place = None if error.op is None else error.op.loc
+        raise UnsupportedError(
+            f"the derivatives along all directions cannot be computed at once: {error}",
+            place,
+            "use vjp or jvp in a loop",
+        ) from None
     for noted in ("constraints", "assumed"):
         # What holds of the arguments is checked at each call, so the caller's own record has to have it.
-        known, found = getattr(fn.body.dims, noted), getattr(batcher.function.body.dims, noted)
+        known, found = getattr(fn.body.dims, noted), getattr(made.body.dims, noted)
         known.extend(found[len(known) :])
-    return batcher.function, batcher.stacks
+    return made
 
 
 def _builder(body: Region) -> Builder:
@@ -204,7 +209,7 @@ class _Parts:
         for x in self.values:
             self.starts.append(self.end)
             self.end = self.end + lib.count(x)
-        eye = lib.call(np.eye, self.end)
+        eye = current().emit(PRIMS[np.eye], self.end)
         return [self.seed(k, x, eye) for k, x in enumerate(self.values)]
 
     def seed(self, k: int, x: Any, eye: Any) -> Any:

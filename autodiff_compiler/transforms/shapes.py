@@ -46,8 +46,8 @@ def shapes_from_arguments(fn: Function) -> None:
     by_shape: dict[int, dict[Any, list[Value]]] = {}  # in a scope of lengths, the parameters of each shape
 
     def source(v: Value, op: Op, dims: Any) -> Any:
-        t = v.type
-        if v in known or t.kind != "array" or t.dims is None:
+        t = type_of(v)
+        if type(v) is not Value or v in known or t.kind != "array" or t.dims is None:
             return v
         if id(dims) not in by_shape:
             by_shape[id(dims)] = {}
@@ -75,8 +75,8 @@ def shapes_from_arguments(fn: Function) -> None:
 
 
 def _length(v: Any, axis: int, params: list[Value], dims: Any) -> tuple[Any, int]:
-    t = v.type
-    if v in params or t.kind != "array" or t.dims is None:
+    t = type_of(v)
+    if type(v) is not Value or v in params or t.kind != "array" or t.dims is None:
         return v, axis
     for p in params:
         for k, d in enumerate(p.type.dims or ()):

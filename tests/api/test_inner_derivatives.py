@@ -90,6 +90,18 @@ def what_a_pullback_reads(x: Any) -> Any:
     return np.sum(pull(y)[0] * s)
 
 
+def newton(x: Any) -> Any:
+    """Two steps of Newton's method for the root of a system."""
+
+    def residual(v: Any) -> Any:
+        return v**3 + v - x
+
+    v = x * 0.5
+    for _ in range(2):
+        v = v - np.linalg.solve(ad.jacfwd(residual)(v), residual(v))
+    return np.sum(v * v)
+
+
 NAMES = [name for name, f in list(globals().items()) if callable(f) and getattr(f, "__module__", "") == __name__]
 FUNCTIONS = [globals()[name] for name in NAMES if name not in ("energy",)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,6 +13,11 @@ from autodiff_compiler.errors import ArgumentError, IntegerArgumentError, NonSca
 
 X = np.array([0.3, -1.2, 2.0])
 A = np.arange(6.0).reshape(2, 3) / 7 - 0.3
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
 
 
 def layer(x: Any) -> Any:
@@ -88,8 +93,8 @@ def listed(x: Any) -> Any:
 
 
 CASES: list[tuple[Any, Any]] = [
-    (layer, X), (number, X), (softmax, X), (curve, 0.7), (scalar, 1.3), (matrix, A),
-    (shifted, X), (recursive, X), (matrix, A.reshape(3, 2)), (layer, X * 1e-3),
+    (layer, X), (outer, X), (number, X), (rows, X), (solve, X), (softmax, X), (curve, 0.7), (scalar, 1.3), (matrix, A),
+    (shifted, X), (looped, X), (left, X), (recursive, X), (listed, X), (matrix, A.reshape(3, 2)), (layer, X * 1e-3),
 ]  # fmt: skip
 
 
@@ -139,6 +144,28 @@ def test_second_order(f: Any, x: Any) -> None:
     flat = np.reshape(found, (size, size))
     np.testing.assert_allclose(np.ravel(ad.hvp(loss)(x, v)), flat @ np.ravel(v), rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(ad.laplacian(loss)(x), np.trace(flat), rtol=1e-9)
+
+
+def test_structures() -> None:
+    def f(p: Any, s: Any) -> Any:
+        return {"y": p["a"] * p["b"] * s, "n": 3, "pair": Pair(p["b"][0], s)}
+
+    p = {"a": 2.0, "b": X}
+    for make in (ad.jacobian, ad.jacfwd, ad.jacrev):
+        found = make(f)(p, 0.5)
+        np.testing.assert_allclose(found["y"]["a"], X * 0.5)
+        np.testing.assert_allclose(found["y"]["b"], np.eye(3))
+        assert found["n"] is None
+        assert found["pair"].first["a"] == 0.0 and found["pair"].second["a"] == 0.0
+        np.testing.assert_allclose(found["pair"].first["b"], [1.0, 0.0, 0.0])
+        both = make(f, argnums=(0, "s"))(p, 0.5)
+        np.testing.assert_allclose(both["y"][1], 2.0 * X)
+        assert both["pair"].second[1] == 1.0
+    h = ad.hessian(lambda p: p["a"] ** 2 * np.sum(p["b"] ** 3))(p)
+    np.testing.assert_allclose(h["a"]["b"], 4.0 * 3 * X**2)
+    np.testing.assert_allclose(h["b"]["a"], 4.0 * 3 * X**2)
+    np.testing.assert_allclose(h["b"]["b"], np.diag(24.0 * X))
+    assert h["a"]["a"] == pytest.approx(2 * np.sum(X**3))
 
 
 def test_aux() -> None:
@@ -248,3 +275,14 @@ def test_errors() -> None:
         ad.hvp(number)(X)
     with pytest.raises(UnsupportedError, match=r"(?s)run-time length.*np.array"):
         ad.jacobian(lambda x: [v * 2 for v in x])(X)
+
+
+def test_effects_happen_once() -> None:
+    seen = []
+
+    def f(x: Any) -> Any:
+        seen.append(1)
+        return x * x
+
+    ad.jacobian(f)(X)
+    assert seen == [1]

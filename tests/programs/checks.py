@@ -43,6 +43,7 @@ from autodiff_compiler.ir.interp import interpret
 from autodiff_compiler.ir.verify import verify
 from autodiff_compiler.lowered import fetch
 from autodiff_compiler.transforms import pipeline
+from autodiff_compiler.transforms.batch import NotBatchedError, batch
 from autodiff_compiler.tree import flatten, unflatten
 
 os.environ[CHECK] = "1"  # what is lowered is compared with a run of the function
@@ -51,7 +52,7 @@ Args = tuple[Any, ...]
 STEPS = (1e-4, 1e-5, 1e-6)
 DIRECTIONS = 2
 LARGEST = 1e5  # beyond, differences say little
-CHECKS = ("second", "plain", "warm", "float32", "tangent")
+CHECKS = ("second", "plain", "warm", "float32", "tangent", "batch")
 DEFAULTS = """
 
 def pack(x, y, s):
@@ -290,6 +291,8 @@ def _check(source: str, seed: int, checks: tuple[str, ...]) -> str:
             done.add("differences")
         if "tangent" in checks and check_tangent(program, args, value, seed + run):
             done.add("tangent")
+        if "batch" in checks and check_batch(program, args, got, seed + run):
+            done.add("batch")
         if "float32" in checks and run == 0 and check_float32(program, args, got):
             done.add("float32")
     if "differences" not in done:
@@ -398,6 +401,52 @@ def check_tangent(program: Program, args: Args, value: float, seed: int) -> bool
     if not np.isclose(along, want, rtol=1e-9, atol=1e-9 * size, equal_nan=True):
         raise Wrong(f"jvp: the tangent is {along!r}, the gradient gives {want!r}")
     return True
+
+
+untold: list[str] = []  # why functions were not batched, for those who look into it
+
+
+def check_batch(program: Program, args: Args, got: Args, seed: int) -> bool:
+    """Pushforward and adjoint on stacks of tangents and of cotangents, against the pushforward and the gradient."""
+    rng = np.random.default_rng(seed)
+    program.prepare()
+    given = program.pack(*fresh(args))
+    with refusals("lowering: "):
+        lowered = lower_any(program.f, given, {})
+    wanted, _ = differentiated(program.f, lowered, program.gradient.argnums, given, {})
+    _, values = program.gradient._dispatch.bind(given, {})
+    leaves = [fetch(item.path, values) for item in lowered.inputs]
+    with refusals("batch: "):
+        pushed = pipeline.pushforward(lowered.function, wanted.wrt)
+        pulled = pipeline.adjoint(lowered.function, wanted.wrt)
+    made = False
+    shapes = [leaves[k] for k in wanted.wrt]
+    for fn, like in ((pushed, shapes), (pulled, [1.0])):
+        stacks = [rng.normal(size=(3, *np.shape(x))).astype(np.result_type(x)) for x in like]
+        first = len(leaves)
+        try:
+            many = batch(fn, set(range(first, first + len(stacks))))
+        except NotBatchedError as error:
+            untold.append(str(error))
+            continue
+        verify(many)
+        found = run_apart(program, many, [*leaves, *stacks])
+        for k in range(3):
+            each = [s[k] if np.ndim(s[k]) else type(x)(s[k]) for s, x in zip(stacks, like)]
+            want = run_apart(program, fn, [*leaves, *each])
+            for n, (a, b) in enumerate(zip(found, want)):
+                if b is not None and isinstance(b, (float, np.ndarray, np.generic)):
+                    size = max(1.0, float(np.max(np.abs(b), initial=0.0)))
+                    if not np.allclose(a[k], b, rtol=1e-9, atol=1e-10 * size, equal_nan=True):
+                        raise Wrong(f"batch: result {n} of example {k} is {a[k]!r}, alone {b!r}")
+        made = True
+    return made
+
+
+def run_apart(program: Program, fn: Any, leaves: list[Any]) -> Any:
+    """The results of a function of the SSA form, with what lives outside as it was at first."""
+    program.prepare()
+    return interpret(fn, copy.deepcopy(leaves) if not program.changes else leaves)
 
 
 def check_float32(program: Program, args: Args, got: Args) -> bool:

@@ -156,7 +156,7 @@ def chosen_checks(options: argparse.Namespace, seed: int) -> tuple[str, ...]:
     if options.all:
         return CHECKS
     if not options.turns:
-        return (*["second"] * options.second, *["tangent"] * options.tangent)
+        return tuple([name for name in ("second", "tangent", "batch") if getattr(options, name)])
     return turns(seed)
 
 
@@ -181,6 +181,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--level", type=int, default=None, help=f"0 to {LEVELS - 1}; by default the levels take turns")
     parser.add_argument("--second", action="store_true", help="second derivatives too")
     parser.add_argument("--tangent", action="store_true", help="forward mode, against the gradient")
+    parser.add_argument("--batch", action="store_true", help="stacks of tangents and of cotangents, against each alone")
     parser.add_argument("--all", action="store_true", help="all kinds of checks of each program")
     parser.add_argument("--turns", action="store_true", help="all kinds of checks, the dearer ones by turns")
     parser.add_argument("--lowering", action="store_true", help="only lower, and run the IR interpreter on the result")
