@@ -197,7 +197,8 @@ def _atleast(ctx: Ctx, *arys: Val) -> Val:
             lacking = (1 if ctx.callee is np.atleast_1d else 2) - t.ndim
             if lacking <= 0:
                 return arys[0]
-            return _step_view(ctx, arys[0], ("index", (*[None] * lacking, *([slice(None)] * t.ndim or [Ellipsis]))))
+            rest: list[Any] = [slice(None)] * t.ndim or [Ellipsis]
+            return _step_view(ctx, arys[0], ("index", (*[None] * lacking, *rest)))
     if len(arys) > 1:
         made = [_atleast(ctx, x) for x in arys]
         return Seq(tuple(made)) if _AS_TUPLE else ctx.new_list(made)

@@ -42,6 +42,27 @@ def derivative_of_order_0_of_a_b_spline(p: Any) -> Any:
     return total(c) + total(o(0.3)) + total(o.c)
 
 
+def more_coefficients_than_needed(p: Any) -> Any:
+    tck = interpolate.splrep(np.arange(6.0), p)
+    o = interpolate.BSpline(*tck)
+    lengths = 0.0
+    for made in (o, o.derivative(0), o.derivative(), o.derivative(2), o.antiderivative(0), o.antiderivative(2)):
+        lengths += len(made.c) * p[0] + total(made.c) + total(made(2.3)) + len(made.tck[0])
+    tck[1][1] = 3.0 * p[1]
+    o.c[2] = p[0] * p[4]
+    o.c[-1] = 4.0
+    return lengths + total(o.c) + total(o(1.2)) + total(tck[1]) + o.integrate(0.2, 3.1)
+
+
+def more_coefficients_in_columns(p: Any) -> Any:
+    c = np.outer(p, p[:2])
+    o = interpolate.BSpline(KNOTS, c, 2)
+    c[4] = 7.0 * p[1]
+    d = o.derivative()
+    c[1] = p[2]
+    return total(o.c) + total(d.c) + total(o.antiderivative().c) + total(o(0.4)) + len(d.c) * p[0]
+
+
 def coefficients_in_fortran_order(p: Any) -> Any:
     c = np.reshape(p * 1.0, (2, 3)).T
     o = interpolate.PPoly(c, [0.0, 1.0, 2.0])
@@ -127,7 +148,8 @@ def values_in_fortran_order(p: Any) -> Any:
 @pytest.mark.parametrize(
     "f",
     [
-        derivative_of_order_0, derivative_of_order_0_of_a_b_spline, coefficients_in_fortran_order,
+        derivative_of_order_0, derivative_of_order_0_of_a_b_spline, more_coefficients_than_needed,
+        more_coefficients_in_columns, coefficients_in_fortran_order,
         coefficients_along_another_axis, strided_values_of_a_grid, times_of_a_slerp, samples_of_a_density,
         samples_of_a_density_by_its_attribute, mean_of_a_normal_distribution, points_of_a_hull,
         points_of_a_triangulation, points_of_an_interpolator, values_in_fortran_order,

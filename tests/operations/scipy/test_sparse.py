@@ -400,7 +400,8 @@ m = sp.coo_matrix((d, (q, r))); result = (m.getrow(1) @ x) * (m.getcol(2).T @ x)
 @pytest.mark.parametrize("change", CHANGES.strip().splitlines())
 def test_changes_of_shared_entries(change: str) -> None:
     places = "q, k, p = r.astype(np.int32), r.copy(), np.arange(6, dtype=np.int32)"
-    text = f"def f(x):\n    d, e = x * 1.5, np.outer(x[:2], x)\n    {places}\n    {change}\n    return np.sum(weights * result)"
+    lines = ["d, e = x * 1.5, np.outer(x[:2], x)", places, change, "return np.sum(weights * result)"]
+    text = "def f(x):\n    " + "\n    ".join(lines)
     csr = lambda d: sp.csr_matrix((d, R, np.arange(6)))
     names = {"np": np, "sp": sp, "sla": sla, "r": R, "weights": W[0], "csr": csr}
     f = ad.from_tree(ast.parse(text), names)
