@@ -404,6 +404,12 @@ class Calls(Comprehensions):
 
 
 def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
+    result = _call_known(ctx, fn, args, kwargs, node)
+    ctx.overwritten(fn.obj, args, kwargs, node)
+    return result
+
+
+def _call_known(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
     obj = fn.obj
     hook = lowering_of(obj)
     if hook is not None:

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..errors import AliasError
 from ..ir.core import Prim, Value, type_of
+from ..ir.foreign import root_module
 from ..ir.opset import GET
 from ..ir.roles import signature_of
-from .avals import Obj, Ref, Seq, describe, is_number
+from .avals import Obj, Overwritten, Ref, Seq, describe, is_number
 from .border import Border
 from .handlers import Node, Val
 from .layout import Layout, layout_of
@@ -85,6 +86,28 @@ class Outputs(Border):
         self.half_done(out.cell, True)
         self.store(out, None if out.path else ("index", (Ellipsis,)), result, node)
         return out
+
+    def overwritten(self, fn: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> None:
+        """After a call: what it may leave anything in (``overwrite_a=True`` of SciPy's) is not known any more."""
+        signature = signature_of(fn) if root_module(fn) == "scipy" else None
+        if signature is None:
+            return
+        given = signature.bind_partial(*args, **kwargs).arguments
+        named = {name.lower(): av for name, av in given.items()}
+        for name, allowed in given.items():
+            if not name.startswith("overwrite_") or allowed is False or allowed is None or allowed == 0:
+                continue
+            av = named.get(name.removeprefix("overwrite_").lower())
+            for cell in self.cells_in([av]) if type(av) is Ref else ():
+                numbers = {number for number in self.cells.origins.get(cell, ()) if number >= 0}
+                for number in numbers:
+                    if self.inputs.inputs[number].hidden:
+                        self.refuse_outside(self.inputs.inputs[number].name, node)
+                self.stored |= numbers
+                self.half_done(cell)
+                self.state.poison(cell, self.loc_of(node))
+                what = f"was passed to {fn.__name__}() with {name} in line {self.loc_of(node).line}"
+                self.state.heap[cell] = Overwritten(self.loc_of(node), f"{what}: what SciPy leaves in it is not known")
 
     def require_equal(self, n: Any, m: Any, message: str, node: Node) -> None:
         """Raise a ValueError where two lengths differ."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import interpolate, spatial, stats
+from scipy import fft, interpolate, linalg, signal, spatial, stats
 from scipy.sparse import linalg as sla
 from scipy.spatial import transform
 
@@ -206,3 +207,53 @@ def spread(p: Any) -> Any:
 def test_an_attribute_that_is_assigned_and_not_known_is_refused(f: Any) -> None:
     with pytest.raises(ad.UnsupportedError, match="to assign here: the compiler knows only a part of what SciPy's has"):
         ad.grad(f)(P)
+
+
+# --- arrays that a call may overwrite ---------------------------------------------------------------------------------
+
+
+def solved_in_a_loop(p: Any) -> Any:
+    s = 0.0
+    for k in range(3):
+        a, b = np.outer(p, p) + np.eye(6) * (k + 1), p * s + 1
+        lu = linalg.lu_factor(a, True)
+        s = s + np.sum(linalg.lu_solve(lu, b, overwrite_b=True)) + linalg.det(np.eye(6) * p[0], overwrite_a=True)
+    return s
+
+
+def not_overwritten(p: Any) -> Any:
+    a = np.outer(p, p) + np.eye(6)
+    return np.sum(linalg.inv(a, False)) + np.sum(linalg.solve(a, p, overwrite_a=False)) + np.trace(a)
+
+
+@pytest.mark.parametrize("f", [solved_in_a_loop, not_overwritten])
+def test_a_call_may_overwrite_what_nobody_reads_afterwards(f: Any) -> None:
+    value, gradient = ad.value_and_grad(f)(P)
+    assert value == pytest.approx(f(P), rel=1e-10)
+    np.testing.assert_allclose(gradient, differences(f, P), rtol=1e-5, atol=1e-6)
+
+
+OUTSIDE = np.eye(6)
+OVERWRITTEN = {
+    "linalg.solve(a, b, overwrite_a=True); r = a[0]": "solve() with overwrite_a",
+    "linalg.solve(a, b, overwrite_b=True); r = b": "solve() with overwrite_b",
+    "v = a[1:]; linalg.inv(a.T, True); r = v": "inv() with overwrite_a",
+    "v = a[1:]; linalg.svd(v, overwrite_a=True); r = a[0]": "svd() with overwrite_a",
+    "[linalg.eigh(a, overwrite_a=k > 0) for k in range(3)]; r = a[0]": "eigh() with overwrite_a",
+    "linalg.cho_solve(linalg.cho_factor(a), b, overwrite_b=True); b[0] = 1.0; r = b": "cho_solve() with overwrite_b",
+    "r = linalg.null_space(a, overwrite_a=True); r = a": "null_space() with overwrite_a",
+    "fft.rfft(b, overwrite_x=True); r = b": "rfft() with overwrite_x",
+    "signal.detrend(b, overwrite_data=True); r = b": "detrend() with overwrite_data",
+    "linalg.inv(OUTSIDE, overwrite_a=True); r = b": "a store into 'OUTSIDE'",
+    "linalg.solve(a, p, overwrite_b=True); r = p": "solve() with overwrite_b",
+}
+
+
+@pytest.mark.parametrize("program", OVERWRITTEN)
+def test_what_a_call_may_have_overwritten_is_not_read(program: str) -> None:
+    lines = ["a, b = np.outer(p, p) + np.eye(6), p * 2", program, "return np.sum(r)"]
+    names = {"np": np, "linalg": linalg, "fft": fft, "signal": signal, "OUTSIDE": OUTSIDE}
+    f = ad.from_tree(ast.parse("def f(p):\n    " + "\n    ".join(lines)), names)
+    with pytest.raises(ad.UnsupportedError if "OUTSIDE" in program else ad.AliasError) as error:
+        ad.grad(f)(P)
+    assert OVERWRITTEN[program] in str(error.value)
