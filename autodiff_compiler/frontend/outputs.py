@@ -38,6 +38,15 @@ def takes_out(fn: Any) -> bool:
     return "out" in signature.parameters if signature is not None else getattr(fn, "__name__", "") in _TAKE_OUT
 
 
+def _overwrites(fn: Any) -> tuple[tuple[str, str], ...]:
+    """The parameters of a function that allow it to overwrite another: their names, and those of the others."""
+    signature = signature_of(fn) if root_module(fn) in ("numpy", "scipy") else None
+    names = [] if signature is None else list(signature.parameters)
+    allowing = [name for name in names if name.startswith("overwrite_")]
+    others = {f"overwrite_{name.lower()}": name for name in names} if allowing else {}
+    return tuple([(name, others.get(name.lower(), names[0])) for name in allowing])  # overwrite_input: the first
+
+
 class Outputs(Border):
     def numpy_at(self, node: Node, fn: Any, *args: Val) -> Val:
         return self.call(Obj(fn, None), list(args), {}, node)
@@ -89,15 +98,15 @@ class Outputs(Border):
 
     def overwritten(self, fn: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> None:
         """After a call: what it may leave anything in (``overwrite_a=True`` of SciPy's) is not known any more."""
-        signature = signature_of(fn) if root_module(fn) == "scipy" else None
+        places = _overwrites(fn)
+        signature = signature_of(fn) if places else None
         if signature is None:
             return
         given = signature.bind_partial(*args, **kwargs).arguments
-        named = {name.lower(): av for name, av in given.items()}
-        for name, allowed in given.items():
-            if not name.startswith("overwrite_") or allowed is False or allowed is None or allowed == 0:
+        for name, target in places:
+            allowed, av = given.get(name), given.get(target)
+            if allowed is False or allowed is None or allowed == 0:
                 continue
-            av = named.get(name.removeprefix("overwrite_").lower())
             for cell in self.cells_in([av]) if type(av) is Ref else ():
                 numbers = {number for number in self.cells.origins.get(cell, ()) if number >= 0}
                 for number in numbers:
@@ -107,7 +116,7 @@ class Outputs(Border):
                 self.half_done(cell)
                 self.state.poison(cell, self.loc_of(node))
                 what = f"was passed to {fn.__name__}() with {name} in line {self.loc_of(node).line}"
-                self.state.heap[cell] = Overwritten(self.loc_of(node), f"{what}: what SciPy leaves in it is not known")
+                self.state.heap[cell] = Overwritten(self.loc_of(node), f"{what}: what that leaves in it is not known")
 
     def require_equal(self, n: Any, m: Any, message: str, node: Node) -> None:
         """Raise a ValueError where two lengths differ."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import fft, interpolate, linalg, signal, spatial, stats
+from scipy import fft, interpolate, linalg, ndimage, signal, spatial, stats
 from scipy.sparse import linalg as sla
 from scipy.spatial import transform
 
@@ -257,3 +257,32 @@ def test_what_a_call_may_have_overwritten_is_not_read(program: str) -> None:
     with pytest.raises(ad.UnsupportedError if "OUTSIDE" in program else ad.AliasError) as error:
         ad.grad(f)(P)
     assert OVERWRITTEN[program] in str(error.value)
+
+
+WRITTEN = """
+ndimage.white_tophat(a, 3, output=b); ndimage.generic_filter(a, np.mean, 3, None, b); ndimage.label(a > 0, output=b)
+ndimage.fourier_gaussian(a, 1, output=b); ndimage.distance_transform_edt(a > 0, distances=b)
+ndimage.gaussian_filter(a, 1, output=b); ndimage.uniform_filter1d(a, 3, -1, b); ndimage.binary_erosion(a > 0, output=b)
+blas.dscal(2.0, b); blas.daxpy(a, b); blas.dcopy(a, b); blas.dswap(a, b)
+blas.drot(a, b, 0.6, 0.8, overwrite_x=True, overwrite_y=True)
+""".replace("\n", ";").split(";")
+
+
+@pytest.mark.parametrize("call", [s.strip() for s in WRITTEN if s.strip()])
+def test_a_call_that_writes_its_result_into_an_array_is_refused_where_that_is_read(call: str) -> None:
+    names = {"np": np, "ndimage": ndimage, "blas": linalg.blas}
+    lines = ["a, b = p * 2, p * 3", call, "return np.sum(b)"]
+    with pytest.raises(ad.AutodiffError):
+        ad.grad(ad.from_tree(ast.parse("def f(p):\n    " + "\n    ".join(lines)), names))(P)
+
+
+def test_a_filter_of_width_0_copies() -> None:
+    def f(p: Any) -> Any:
+        a = p * 2
+        b = ndimage.gaussian_filter(a, 0)
+        b[0] = 7.0 * p[1]
+        return total(a) + total(b)
+
+    value, gradient = ad.value_and_grad(f)(P)
+    assert value == pytest.approx(f(P), rel=1e-10)
+    np.testing.assert_allclose(gradient, differences(f, P), rtol=1e-5, atol=1e-6)
