@@ -208,7 +208,7 @@ def zeros(x: Any) -> Any:
 
 def through(g: Any, x: Any) -> Any:
     """The cotangent or tangent `g` of what was converted to the dtype of `x`: zero if that is one of integers."""
-    kind = x.dtype.kind if isinstance(x, (np.ndarray, np.generic)) else "f" if isinstance(x, (float, complex)) else "i"
+    kind = x.dtype.kind if isinstance(x, (np.ndarray, np.generic)) else "i" if isinstance(x, int) else "f"
     if kind in "biu":
         return np.zeros_like(g) if isinstance(g, np.ndarray) else type(g)(0.0)
     return g

@@ -476,6 +476,11 @@ class Poison(Aval):
 
 
 @record
+class Overwritten(Poison):
+    """A call was allowed to leave anything in it."""
+
+
+@record
 class Interrupted(Poison):
     """What the body of a ``try`` may or may not have changed before an exception ended it."""
 

@@ -62,6 +62,7 @@ RECURSION_LIMIT = 60
 RECURSION_STEPS = 12
 
 
+_DRAWS_INTO = ("random", "standard_normal", "standard_exponential", "standard_gamma")  # arrays that they are given
 _STATES = ("seed", "getstate", "setstate")  # of Python's random generators
 # They are foreign, as they read files, and give arrays of their own.
 _MAKERS = (np.load, np.loadtxt, np.genfromtxt, np.fromfile)
@@ -137,6 +138,8 @@ class Calls(Comprehensions):
         if "where" in kwargs and prim.elementwise:
             return self.where_stored(prim, args, dict(kwargs), out, node)
         for name, av in [*zip(_names(prim, len(args)), args), *kwargs.items()]:
+            if name == "output" and type(av) is Ref:
+                self.fail(f"{prim.name} with output=", node, "assign the result")
             if name in _FOR_RULES or (KNOWN in prim.roles and name in prim.params and _is_known(prim, name)):
                 for item in av.items if type(av) is Seq else (av,):
                     if type(item) is Value:
@@ -227,6 +230,13 @@ class Calls(Comprehensions):
         kwargs: dict[str, Val], node: Node,
     ) -> Any:  # fmt: skip
         """A draw from a random generator, or what a clock says. `definition`: what it means if parameters vary."""
+        called = prim.name.replace(" ", ".").rpartition(".")[2]
+        if kwargs.get("out") is not None or (called in _DRAWS_INTO and any(type(a) is Ref for a in args[2:])):
+            self.fail(
+                f"{called}() of a random generator with out=",
+                node,
+                "store what it returns: a[...] = rng.random(a.shape)",
+            )
         if definition is not None and any(_varies(self, a, node) for a in [*args, *kwargs.values()]):
             return self.inline_function(Obj(definition, None), [generator, *args], kwargs, node)
         given = [generator, *args] if type(generator) is Value else args
@@ -250,7 +260,8 @@ class Calls(Comprehensions):
         everything = [*args, *kwargs.values()]
         operands = [self.own(self.plain(a, node), node) for a in args]
         keywords = {k: self.own(self.plain(a, node), node) for k, a in kwargs.items()}
-        cells = self.cells_in(everything) if obj is None or not leaves_alone(obj) else []
+        alone = obj is not None and leaves_alone(obj) and not _stores(obj, args, kwargs)
+        cells = [] if alone else self.cells_in(everything)
         for cell in cells:
             self.half_done(cell)
         self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
@@ -404,6 +415,12 @@ class Calls(Comprehensions):
 
 
 def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
+    result = _call_known(ctx, fn, args, kwargs, node)
+    ctx.overwritten(fn.obj, args, kwargs, node)
+    return result
+
+
+def _call_known(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
     obj = fn.obj
     hook = lowering_of(obj)
     if hook is not None:
@@ -730,9 +747,15 @@ def _stores(obj: Any, args: list[Val], kwargs: dict[str, Val]) -> bool:
     """The call writes into one of its arguments."""
     if isinstance(obj, np.ufunc) and len(args) > obj.nin:
         return True
-    return any(
-        (k == "out" or k.startswith("overwrite")) and v is not None and v is not False for k, v in kwargs.items()
-    )
+    signature = signature_of(obj) if any(type(a) in (Ref, Seq) for a in args) else None
+    names = list(signature.parameters) if signature is not None else []
+    written = _WRITTEN if getattr(obj, "__name__", "").startswith("distance_transform") else _WRITTEN[:2]
+    given = [*zip(names, args), *kwargs.items()]
+    return any((k in written or k.startswith("overwrite")) and v is not None and v is not False for k, v in given)
+
+
+# Parameters of NumPy's and SciPy's that take arrays for results; the last two are of distance transforms.
+_WRITTEN = ("out", "output", "distances", "indices")
 
 
 def _belongs_to_numpy(obj: Any) -> bool:

@@ -32,6 +32,7 @@ from .avals import (
     Maybe,
     Obj,
     Origin,
+    Overwritten,
     Poison,
     RangeOf,
     Ref,
@@ -347,6 +348,8 @@ class Core(Parts):
     def poisoned(self, content: Poison, node: Node, what: str) -> NoReturn:
         if type(content) is Interrupted:
             self.fail(f"this {what} {content.why}", node, AFTER_TRY, cause=content)
+        if type(content) is Overwritten:
+            self.fail(f"this {what} {content.why}", node, "give the call a copy: a.copy()", AliasError, content)
         where, remedy, store = "", "make both paths agree, or copy with .copy()", content.store
         if store is not None:
             unknown = "whether that store changed it is not known when the program is compiled"

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..errors import AliasError
 from ..ir.core import Prim, Value, type_of
+from ..ir.foreign import root_module
 from ..ir.opset import GET
 from ..ir.roles import signature_of
-from .avals import Obj, Ref, Seq, describe, is_number
+from .avals import Obj, Overwritten, Ref, Seq, describe, is_number
 from .border import Border
 from .handlers import Node, Val
 from .layout import Layout, layout_of
@@ -35,6 +36,15 @@ def takes_out(fn: Any) -> bool:
         return True
     signature = signature_of(fn)
     return "out" in signature.parameters if signature is not None else getattr(fn, "__name__", "") in _TAKE_OUT
+
+
+def _overwrites(fn: Any) -> tuple[tuple[str, str], ...]:
+    """The parameters of a function that allow it to overwrite another: their names, and those of the others."""
+    signature = signature_of(fn) if root_module(fn) in ("numpy", "scipy") else None
+    names = [] if signature is None else list(signature.parameters)
+    allowing = [name for name in names if name.startswith("overwrite_")]
+    others = {f"overwrite_{name.lower()}": name for name in names} if allowing else {}
+    return tuple([(name, others.get(name.lower(), names[0])) for name in allowing])  # overwrite_input: the first
 
 
 class Outputs(Border):
@@ -85,6 +95,28 @@ class Outputs(Border):
         self.half_done(out.cell, True)
         self.store(out, None if out.path else ("index", (Ellipsis,)), result, node)
         return out
+
+    def overwritten(self, fn: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> None:
+        """After a call: what it may leave anything in (``overwrite_a=True`` of SciPy's) is not known any more."""
+        places = _overwrites(fn)
+        signature = signature_of(fn) if places else None
+        if signature is None:
+            return
+        given = signature.bind_partial(*args, **kwargs).arguments
+        for name, target in places:
+            allowed, av = given.get(name), given.get(target)
+            if allowed is False or allowed is None or allowed == 0:
+                continue
+            for cell in self.cells_in([av]) if type(av) is Ref else ():
+                numbers = {number for number in self.cells.origins.get(cell, ()) if number >= 0}
+                for number in numbers:
+                    if self.inputs.inputs[number].hidden:
+                        self.refuse_outside(self.inputs.inputs[number].name, node)
+                self.stored |= numbers
+                self.half_done(cell)
+                self.state.poison(cell, self.loc_of(node))
+                what = f"was passed to {fn.__name__}() with {name} in line {self.loc_of(node).line}"
+                self.state.heap[cell] = Overwritten(self.loc_of(node), f"{what}: what that leaves in it is not known")
 
     def require_equal(self, n: Any, m: Any, message: str, node: Node) -> None:
         """Raise a ValueError where two lengths differ."""

@@ -145,6 +145,8 @@ def is_inert(fn: Any) -> bool:
     if holder is not None:
         return holder in immutable_classes()
     root = root_module(fn)
+    if type(fn).__name__ == "fortran":
+        return _only_reads(fn, name)
     if isinstance(fn, type):
         plain = root in ("numpy", "math", "builtins") and name not in _KEEPERS and _is_plain(fn)
         return plain or fn in immutable_classes()
@@ -153,6 +155,15 @@ def is_inert(fn: Any) -> bool:
     if isinstance(fn, np.vectorize):
         return False
     return root in _NUMBER_MODULES and name not in _KEEPERS
+
+
+def _only_reads(fn: Any, name: str) -> bool:
+    """A routine made by f2py: one of SciPy's, and not of those of BLAS that always write to an argument."""
+    name = name.rpartition(" ")[2]
+    homes = [sys.modules.get(f"scipy.linalg.{module}") for module in ("_fblas", "_flapack")]
+    return any(getattr(home, name, None) is fn for home in homes) and not name.endswith(
+        ("scal", "axpy", "swap", "copy")
+    )
 
 
 def leaves_alone(fn: Any) -> bool:

@@ -384,7 +384,7 @@ THROUGH = define(
 def converts(op: Op) -> bool:
     """The operation converts to a dtype that only the run knows, which may be one of integers."""
     if op.prim is SET:
-        return type_of(op.args[0]).dtype is None and type_of(op.args[0]).kind == "array"
+        return type_of(op.args[0]).dtype is None and type_of(op.args[0]).kind in ("array", "any")
     if "dtype" not in op.prim.params or op.prim.nout != 1 or op.result.type.dtype is not None:
         return False
     at = op.prim.params.index("dtype")

@@ -12,7 +12,7 @@ from .activations import (
     softplus,
     softsign,
 )
-from .callbacks import applied, closed, implicit, implicit_adjoint, number_of, vector_of
+from .callbacks import applied, attained, closed, implicit, implicit_adjoint, number_of, vector_of
 from .choices import distinct
 from .convolution import conv, conv_filters, conv_input
 from .differences import difference_pullback, difference_pushforward
@@ -34,6 +34,7 @@ __all__ = [
     "implicit",
     "closed",
     "applied",
+    "attained",
     "base_log",
     "bessel_i",
     "cofactors",

@@ -156,14 +156,26 @@ def protected(x: Any) -> Any:
     return x
 
 
+def attained(fun: Any, value: Any, *operands: Any) -> Any:
+    """`value`, which a solver has found to be ``fun(*operands)``. Its derivatives are those of the function."""
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
 def number_of(outcome: Any, name: Any) -> float:
     """A number in what a solver gave: an attribute, or an item."""
     return float(np.asarray(_part(outcome, name)).item())
 
 
 def vector_of(outcome: Any, name: Any) -> Any:
-    """An array of one axis in what a solver gave."""
-    return np.array(_part(outcome, name), np.float64).reshape(-1)
+    """An array of one axis in what a solver gave.
+
+    Raises ArithmeticError if there is none, as of a linear program that has no solution.
+    """
+    found = _part(outcome, name)
+    if found is None:
+        why = str(getattr(outcome, "message", "")).rstrip(".")
+        raise ArithmeticError(f"the solver found no solution, so its result has no derivative: {why}")
+    return np.array(found, np.float64).reshape(-1)
 
 
 def _part(outcome: Any, name: Any) -> Any:

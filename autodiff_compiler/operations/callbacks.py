@@ -38,6 +38,10 @@ def active(operands: Any) -> list[bool]:
     return [type_of(x).may_be_float for x in operands]
 
 
+def _always(b: Builder, *args: Any) -> bool:
+    return True
+
+
 op(runtime.applied, "fun, *operands", type=lambda b, fun, *operands: type_like(fun, operands))
 
 
@@ -48,9 +52,22 @@ def _applied(g: Any, out: Any, fun: Any, *operands: Any) -> Any:
     )
 
 
+# Nobody may ask for what a solver has attained: then it costs nothing.
+op(runtime.attained, "fun, value, *operands", type=lambda b, fun, value, *operands: type_of(value), total=_always)
+constant_in(runtime.attained, "value")
+
+
+@vjp(runtime.attained, "operands")
+def _attained(g: Any, out: Any, fun: Any, value: Any, *operands: Any) -> Any:
+    return _applied(g, out, fun, *operands)
+
+
 op(runtime.closed, "fun, *captured", type=lambda b, *args: OBJECT, nondiff=True, unique=True)
-op(runtime.number_of, "outcome, name", type=lambda b, *args: NUMBER, nondiff=True)
-op(runtime.vector_of, "outcome, name", type=lambda b, *args: array(_FLOAT, (b.dims.fresh(),)), nondiff=True)
+op(runtime.number_of, "outcome, name", type=lambda b, *args: NUMBER, nondiff=True, total=_always)
+op(
+    runtime.vector_of, "outcome, name",
+    type=lambda b, *args: array(_FLOAT, (b.dims.fresh(),)), nondiff=True, total=_always,
+)  # fmt: skip
 
 
 def _implicit_type(b: Builder, fun: Any, at: Any, free: Any, x: Any, *operands: Any) -> Ty:

@@ -186,7 +186,7 @@ op(
     type=lambda b, a, kth, axis=-1: _indices_type(b, a) if axis is not None else ANY,
     nondiff=True,
 )
-op("np.lexsort", "keys, axis", nondiff=True)
+op("np.lexsort", "keys, axis", type=lambda b, *args: scalar_or_array(True, np.dtype(np.intp), None), nondiff=True)
 
 
 def _histogram_type(

@@ -35,7 +35,7 @@ np.positive(a); +a; np.take(a, [0], axis=0); np.where(a > 9, 0.0, a); np.concate
 np.block([a]); np.repeat(a, 1, axis=0); np.tile(a, 1); np.resize(a, a.shape); np.pad(a, 0); np.tril(a); np.sort(a)
 np.diff(a, 0); np.einsum('ij->ji', a); np.einsum('...->...', a); np.round(a, 1); np.sum(a, axis=()); np.array([a])
 np.array([a[0]])[0]; [v for v in a][0]; list(a)[0]; [a, a][0]; (a if a.size else a * 2); next(iter(a)); np.median(a)
-np.lib.stride_tricks.as_strided(a)
+np.lib.stride_tricks.as_strided(a); np.block(a); np.block([[a]]); np.unstack(a)[0]; np.permute_dims(a, (1, 0))
 """.replace(";", "\n").split("\n")
 STORES = {
     "whole": "r[...] = 5.0",
@@ -225,3 +225,22 @@ def repeated(x: Any, c: Any) -> Any:
 def test_what_is_folded_stays_so(f: Any) -> None:
     with pytest.raises(ad.AutodiffError):
         ad.grad(f)(values(3), 1.0)
+
+
+RNG = np.random.default_rng(3)
+INTO = """
+np.median(a, overwrite_input=True); np.nanmedian(a, overwrite_input=True); np.percentile(a, 30, None, None, True)
+np.nanquantile(a, 0.3, overwrite_input=True); RNG.random(out=a); RNG.random(3, float, a)
+RNG.standard_normal(out=a); RNG.standard_gamma(2.0, out=a); np.random.default_rng(0).random(out=a)
+np.random.default_rng(0).standard_exponential(None, float, "zig", a); RNG.permuted(a, out=a)
+""".replace(";", "\n").split("\n")
+
+
+@pytest.mark.parametrize("call", [s.strip() for s in INTO if s.strip()])
+def test_what_a_call_writes_is_not_read_as_it_was(call: str) -> None:
+    f = function(f"def f(x):\n    a = x * 2.0\n    {call}\n    return np.sum(a * a)\n")
+    f.__globals__["RNG"] = RNG
+    with pytest.raises(ad.AutodiffError):
+        ad.grad(f)(values(3))
+    g = function("def f(x):\n    a = np.median(x * 2.0, overwrite_input=True)\n    return a * a\n")
+    np.testing.assert_allclose(ad.grad(g)(np.array([3.0, 1.0, 2.0])), [0.0, 0.0, 16.0])

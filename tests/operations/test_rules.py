@@ -692,6 +692,7 @@ APART = {
     (lookup(np.float16), "x"),  # too coarse for differences
     (lookup(runtime.implicit), "x"),
     (lookup(runtime.implicit), "*operands"),  # its value is the solution: tests/operations/scipy/test_optimize.py
+    (lookup(runtime.attained), "*operands"),  # its value is what a solver found: the same
     *[(lookup(fn), "*args") for fn in (runtime.difference_pullback, runtime.difference_pushforward)],  # they refuse
     (lookup(runtime.difference_pullback), "g"),
     (lookup(runtime.difference_pushforward), "d"),

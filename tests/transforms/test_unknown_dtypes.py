@@ -74,6 +74,18 @@ def test_derivative_passes_through_floats_alone(convert, y):
     np.testing.assert_allclose(ad.grad(norm)(X), differences(norm, X), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("made", [lambda x: np.isclose(x, 2.3), lambda x: np.lexsort((x,))])
+def test_a_store_into_numbers_that_no_derivative_passes(made):
+    def f(x):
+        a = made(x)
+        a[0] = 2.0 * x[1]
+        return np.sum(a * x)
+
+    want = differences(f, X)
+    np.testing.assert_allclose(ad.grad(f)(X), want, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(ad.jvp(f, (X,), (np.ones(3),))[1], np.sum(want), rtol=1e-6)
+
+
 def test_the_sum_of_a_list_saves_no_items() -> None:
     """It is an int where the list is empty, and a float elsewhere."""
 

@@ -157,7 +157,8 @@ def atleast_3d(*arys: Any) -> Any:
 @defines(np.block)
 def block(arrays: Any) -> Any:
     depth = _depth(arrays)
-    return _block(arrays, depth, max(_rank(arrays), depth))
+    made = _block(arrays, depth, max(_rank(arrays), depth))
+    return made.copy() if depth == 0 else made
 
 
 def _depth(arrays: Any) -> Any:

@@ -91,8 +91,6 @@ def _kept(out: Any, a: Any, axis: Any, keepdims: Any) -> Any:
 
 @defines(np.median)
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> Any:
-    if out is not None or overwrite_input:
-        refuse("np.median with out= or overwrite_input=", "call it without")
     if axis == () and is_empty(a):
         refuse("np.median of an empty array over no axis", "return the array itself")  # some versions raise
     s = _floats(np.sort(_last(a, axis), axis=-1))
@@ -125,14 +123,12 @@ def quantile(
     keepdims: Any = False,
 ) -> Any:  # fmt: skip
     q = _as_narrow(q, a, _TAKES_FLOAT64)
-    return _quantile(a, q, axis, out, overwrite_input, method, keepdims)
+    return _quantile(a, q, axis, method, keepdims)
 
 
-def _quantile(a: Any, q: Any, axis: Any, out: Any, overwrite_input: Any, method: Any, keepdims: Any) -> Any:
+def _quantile(a: Any, q: Any, axis: Any, method: Any, keepdims: Any) -> Any:
     if method != "linear":
         refuse("a quantile with a method other than 'linear'", "use method='linear'")
-    if out is not None or overwrite_input:
-        refuse("a quantile with out= or overwrite_input=", "call it without")
     if np.ndim(q) > 1:
         refuse("a quantile of several axes of probabilities", "pass them as a vector and reshape the result")
     s = np.sort(_last(a, axis), axis=-1)
@@ -164,7 +160,7 @@ def percentile(
     keepdims: Any = False,
 ) -> Any:  # fmt: skip
     q = np.asarray(q) if isinstance(q, list) else _as_narrow(q, a, False)
-    return _quantile(a, q / 100, axis, out, overwrite_input, method, keepdims)
+    return _quantile(a, q / 100, axis, method, keepdims)
 
 
 def is_empty(a: Any) -> Any:

@@ -193,8 +193,12 @@ def _squeeze(ctx: Ctx, a: Val, axis: Val = None) -> Val:
 def _atleast(ctx: Ctx, *arys: Val) -> Val:
     if len(arys) == 1 and type(arys[0]) is Ref:
         t = ctx.read(arys[0], ctx.node).type
-        if t.kind == "array" and t.ndim is not None and t.ndim >= (1 if ctx.callee is np.atleast_1d else 2):
-            return arys[0]
+        if t.kind == "array" and t.ndim is not None:
+            lacking = (1 if ctx.callee is np.atleast_1d else 2) - t.ndim
+            if lacking <= 0:
+                return arys[0]
+            rest: list[Any] = [slice(None)] * t.ndim or [Ellipsis]
+            return _step_view(ctx, arys[0], ("index", (*[None] * lacking, *rest)))
     if len(arys) > 1:
         made = [_atleast(ctx, x) for x in arys]
         return Seq(tuple(made)) if _AS_TUPLE else ctx.new_list(made)

@@ -93,12 +93,12 @@ def at(row: Any, col: Any, i: Any, j: Any, shape: Any) -> Any:
 
 
 def diagonals(offsets: Any, width: Any, shape: Any) -> tuple[Any, Any, Any]:
-    """Of a matrix in the format "dia" with rows of this length: the numbers of its entries, their rows and columns."""
+    """Of a matrix in the format "dia" with diagonals of this length: of each entry the diagonal, the row and column."""
     offsets = np.asarray(offsets)
     col = np.arange(width)[None, :] + np.zeros(len(offsets), dtype=int)[:, None]
     row = col - offsets[:, None]
-    inside = ((row >= 0) & (row < shape[0]) & (col < shape[1])).ravel()
-    return np.flatnonzero(inside), row.ravel()[inside], col.ravel()[inside]
+    inside = (row >= 0) & (row < shape[0]) & (col < shape[1])
+    return np.nonzero(inside)[0], row[inside], col[inside]
 
 
 # --- solves -----------------------------------------------------------------------------------------------------------

@@ -291,6 +291,70 @@ def isotonic(x):
     return np.sum(a.x**2 * np.arange(7.0)) + np.sum(b.x**2) + b.weights[0] * len(a.blocks)
 
 
+# After the solve, stores into what the function reads and into the result.
+
+
+def shifted(w, target):
+    return np.sum((w - target) ** 2 * (1 + w[::-1] ** 2)) + 0.3 * w[0]
+
+
+def value_of_a_minimum(x):
+    target = x * 1.0
+    r = optimize.minimize(shifted, np.zeros(2), args=(target,), options={"gtol": 1e-9})
+    target[0] = 5 * x[1]
+    return r.fun + r.x[0] + target[0]
+
+
+def value_of_a_constrained_minimum(x):
+    target = x * 1.0
+    held = {"type": "eq", "fun": lambda w: w[0] + w[1] - target[0]}
+    r = optimize.minimize(lambda w: shifted(w, target), np.ones(2), constraints=held, options={"ftol": 1e-14})
+    target *= 2
+    return r.fun**2 + r.x[1] + target[1]
+
+
+def value_of_a_minimum_of_a_number(x):
+    target = x * 1.0
+    r = optimize.minimize_scalar(lambda t: (t - target[0]) ** 2 + target[1] * t, options={"xtol": 1e-13})
+    s = optimize.minimize_scalar(lambda t: (t - target[0]) ** 2, bounds=(2 * target[1], 4), options={"xatol": 1e-9})
+    target[:] = 3 * x[::-1]
+    return r.fun + 2 * s.fun + r.x * s.x + target[0]
+
+
+def residuals_of_least_squares(x):
+    data = np.exp(T * x[0]) + x[1] * T**2
+    r = optimize.least_squares(lambda p: p[0] + p[1] * T - data, [0.5, 0.5], **TIGHT)
+    data[2] = x[0]
+    s = r.fun[1] + r.cost
+    r.fun[1] = 7 * x[1]
+    return s + np.sum(r.fun**3) + 2 * r.cost + data[2]
+
+
+def residuals_of_linear_least_squares(x):
+    rows, data = np.stack([np.ones(6), T + x[0]], axis=1), np.sin(5 * T * x[1])
+    r = optimize.lsq_linear(rows, data, tol=1e-14)
+    rows[1], data[0] = 0.0, 2 * x[0]
+    return np.sum(r.fun**3) + r.cost + np.sum(rows) + data[0]
+
+
+def residuals_of_a_root(x):
+    target = x * 1.0
+    sol = optimize.root(lambda z: z**3 + z - target, np.ones(2), tol=1e-13)
+    target[0] = 4 * x[0]
+    sol.fun[1] = x[0]
+    return np.sum(sol.fun) + sol.x[0] + target[0]
+
+
+def value_that_is_assigned(x):
+    best = None
+    for k in range(2):
+        r = optimize.minimize(shifted, np.zeros(2), args=(x + k,), options={"gtol": 1e-9})
+        r.fun = r.fun + x[0] * k
+        if best is None or r.fun < best.fun:
+            best = r
+    return best.fun * 2 + best.x[1]
+
+
 PROGRAMS = [
     minimize_scalar_at_its_bounds,
     with_full_output, newton_of_an_array, fixed_point, root_of_a_function_with_its_derivative, other_methods_of_root,
@@ -299,6 +363,8 @@ PROGRAMS = [
     bracketed, other_brackets, newton, root_scalar, root_scalar_by_newton, fsolve, root, root_with_a_jacobian, minimize,
     minimize_by_newton, minimize_with_bounds, moving_bounds, ridge, minimize_scalar, least_squares,
     least_squares_with_bounds, leastsq, curve_fit, further_arguments_in_a_list,
+    value_of_a_minimum, value_of_a_constrained_minimum, value_of_a_minimum_of_a_number, residuals_of_least_squares,
+    residuals_of_linear_least_squares, residuals_of_a_root, value_that_is_assigned,
 ]  # fmt: skip
 
 
@@ -489,3 +555,16 @@ def test_what_a_result_lacks_here_is_no_error_of_the_program(ask, error):
 
     with pytest.raises(AutodiffError, match="the compiler knows only a part of what SciPy's has"):
         ad.grad(f)(1.5)
+
+
+def test_a_value_that_nobody_asks_for_is_not_computed():
+    f = lambda x: optimize.minimize(lambda w: np.sum((w - x) ** 2), np.zeros(2)).x[0]
+    assert "attained" not in ad.grad(f).source(X)
+    f = lambda x: optimize.least_squares(lambda w: w * w - x, np.ones(2)).x[0]
+    assert "attained" not in ad.grad(f).source(X)
+
+
+def test_a_linear_program_without_a_solution():
+    f = lambda x: optimize.linprog(x, A_ub=[[1.0, 1.0]], b_ub=[-1.0]).x[0]
+    with pytest.raises(ArithmeticError, match="the solver found no solution, so its result has no derivative"):
+        ad.grad(f)(X)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import interpolate, spatial, stats
+from scipy import fft, interpolate, linalg, ndimage, signal, spatial, stats
 from scipy.sparse import linalg as sla
 from scipy.spatial import transform
 
@@ -40,6 +41,27 @@ def derivative_of_order_0_of_a_b_spline(p: Any) -> Any:
     o.derivative(0).c[0] = 0
     o.antiderivative(0).c[1] = 0
     return total(c) + total(o(0.3)) + total(o.c)
+
+
+def more_coefficients_than_needed(p: Any) -> Any:
+    tck = interpolate.splrep(np.arange(6.0), p)
+    o = interpolate.BSpline(*tck)
+    lengths = 0.0
+    for made in (o, o.derivative(0), o.derivative(), o.derivative(2), o.antiderivative(0), o.antiderivative(2)):
+        lengths += len(made.c) * p[0] + total(made.c) + total(made(2.3)) + len(made.tck[0])
+    tck[1][1] = 3.0 * p[1]
+    o.c[2] = p[0] * p[4]
+    o.c[-1] = 4.0
+    return lengths + total(o.c) + total(o(1.2)) + total(tck[1]) + o.integrate(0.2, 3.1)
+
+
+def more_coefficients_in_columns(p: Any) -> Any:
+    c = np.outer(p, p[:2])
+    o = interpolate.BSpline(KNOTS, c, 2)
+    c[4] = 7.0 * p[1]
+    d = o.derivative()
+    c[1] = p[2]
+    return total(o.c) + total(d.c) + total(o.antiderivative().c) + total(o(0.4)) + len(d.c) * p[0]
 
 
 def coefficients_in_fortran_order(p: Any) -> Any:
@@ -127,7 +149,8 @@ def values_in_fortran_order(p: Any) -> Any:
 @pytest.mark.parametrize(
     "f",
     [
-        derivative_of_order_0, derivative_of_order_0_of_a_b_spline, coefficients_in_fortran_order,
+        derivative_of_order_0, derivative_of_order_0_of_a_b_spline, more_coefficients_than_needed,
+        more_coefficients_in_columns, coefficients_in_fortran_order,
         coefficients_along_another_axis, strided_values_of_a_grid, times_of_a_slerp, samples_of_a_density,
         samples_of_a_density_by_its_attribute, mean_of_a_normal_distribution, points_of_a_hull,
         points_of_a_triangulation, points_of_an_interpolator, values_in_fortran_order,
@@ -184,3 +207,82 @@ def spread(p: Any) -> Any:
 def test_an_attribute_that_is_assigned_and_not_known_is_refused(f: Any) -> None:
     with pytest.raises(ad.UnsupportedError, match="to assign here: the compiler knows only a part of what SciPy's has"):
         ad.grad(f)(P)
+
+
+# --- arrays that a call may overwrite ---------------------------------------------------------------------------------
+
+
+def solved_in_a_loop(p: Any) -> Any:
+    s = 0.0
+    for k in range(3):
+        a, b = np.outer(p, p) + np.eye(6) * (k + 1), p * s + 1
+        lu = linalg.lu_factor(a, True)
+        s = s + np.sum(linalg.lu_solve(lu, b, overwrite_b=True)) + linalg.det(np.eye(6) * p[0], overwrite_a=True)
+    return s
+
+
+def not_overwritten(p: Any) -> Any:
+    a = np.outer(p, p) + np.eye(6)
+    return np.sum(linalg.inv(a, False)) + np.sum(linalg.solve(a, p, overwrite_a=False)) + np.trace(a)
+
+
+@pytest.mark.parametrize("f", [solved_in_a_loop, not_overwritten])
+def test_a_call_may_overwrite_what_nobody_reads_afterwards(f: Any) -> None:
+    value, gradient = ad.value_and_grad(f)(P)
+    assert value == pytest.approx(f(P), rel=1e-10)
+    np.testing.assert_allclose(gradient, differences(f, P), rtol=1e-5, atol=1e-6)
+
+
+OUTSIDE = np.eye(6)
+OVERWRITTEN = {
+    "linalg.solve(a, b, overwrite_a=True); r = a[0]": "solve() with overwrite_a",
+    "linalg.solve(a, b, overwrite_b=True); r = b": "solve() with overwrite_b",
+    "v = a[1:]; linalg.inv(a.T, True); r = v": "inv() with overwrite_a",
+    "v = a[1:]; linalg.svd(v, overwrite_a=True); r = a[0]": "svd() with overwrite_a",
+    "[linalg.eigh(a, overwrite_a=k > 0) for k in range(3)]; r = a[0]": "eigh() with overwrite_a",
+    "linalg.cho_solve(linalg.cho_factor(a), b, overwrite_b=True); b[0] = 1.0; r = b": "cho_solve() with overwrite_b",
+    "r = linalg.null_space(a, overwrite_a=True); r = a": "null_space() with overwrite_a",
+    "fft.rfft(b, overwrite_x=True); r = b": "rfft() with overwrite_x",
+    "signal.detrend(b, overwrite_data=True); r = b": "detrend() with overwrite_data",
+    "linalg.inv(OUTSIDE, overwrite_a=True); r = b": "a store into 'OUTSIDE'",
+    "linalg.solve(a, p, overwrite_b=True); r = p": "solve() with overwrite_b",
+}
+
+
+@pytest.mark.parametrize("program", OVERWRITTEN)
+def test_what_a_call_may_have_overwritten_is_not_read(program: str) -> None:
+    lines = ["a, b = np.outer(p, p) + np.eye(6), p * 2", program, "return np.sum(r)"]
+    names = {"np": np, "linalg": linalg, "fft": fft, "signal": signal, "OUTSIDE": OUTSIDE}
+    f = ad.from_tree(ast.parse("def f(p):\n    " + "\n    ".join(lines)), names)
+    with pytest.raises(ad.UnsupportedError if "OUTSIDE" in program else ad.AliasError) as error:
+        ad.grad(f)(P)
+    assert OVERWRITTEN[program] in str(error.value)
+
+
+WRITTEN = """
+ndimage.white_tophat(a, 3, output=b); ndimage.generic_filter(a, np.mean, 3, None, b); ndimage.label(a > 0, output=b)
+ndimage.fourier_gaussian(a, 1, output=b); ndimage.distance_transform_edt(a > 0, distances=b)
+ndimage.gaussian_filter(a, 1, output=b); ndimage.uniform_filter1d(a, 3, -1, b); ndimage.binary_erosion(a > 0, output=b)
+blas.dscal(2.0, b); blas.daxpy(a, b); blas.dcopy(a, b); blas.dswap(a, b)
+blas.drot(a, b, 0.6, 0.8, overwrite_x=True, overwrite_y=True)
+""".replace("\n", ";").split(";")
+
+
+@pytest.mark.parametrize("call", [s.strip() for s in WRITTEN if s.strip()])
+def test_a_call_that_writes_its_result_into_an_array_is_refused_where_that_is_read(call: str) -> None:
+    names = {"np": np, "ndimage": ndimage, "blas": linalg.blas}
+    lines = ["a, b = p * 2, p * 3", call, "return np.sum(b)"]
+    with pytest.raises(ad.AutodiffError):
+        ad.grad(ad.from_tree(ast.parse("def f(p):\n    " + "\n    ".join(lines)), names))(P)
+
+
+def test_a_filter_of_width_0_copies() -> None:
+    def f(p: Any) -> Any:
+        a = p * 2
+        b = ndimage.gaussian_filter(a, 0)
+        b[0] = 7.0 * p[1]
+        return total(a) + total(b)
+
+    value, gradient = ad.value_and_grad(f)(P)
+    assert value == pytest.approx(f(P), rel=1e-10)
+    np.testing.assert_allclose(gradient, differences(f, P), rtol=1e-5, atol=1e-6)

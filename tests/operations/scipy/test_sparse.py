@@ -282,6 +282,13 @@ def keeps(x: Any) -> Any:
     return x[0]
 
 
+def sum_and_the_same(x: Any) -> Any:
+    both = A + A * x[0]
+    same = both.tocsr()
+    same *= 2.0
+    return np.sum(both @ x)
+
+
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "class": (lambda x: x[0] if isinstance(sp.csr_matrix((x, (R, R))), sp.csr_matrix) else x[1], "the class of"),
     "type": (lambda x: x[0] if type(A.tocsr()) is sp.csr_matrix else x[1], "the class of"),
@@ -289,6 +296,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "lil": (lambda x: np.sum(L @ x), "of this format"),
     "np.matrix": (lambda x: np.sum((A * x[0]).sum(axis=0)), "np.matrix"),
     "max": (lambda x: sp.csr_matrix((x, (R, R))).max(), "this attribute"),
+    "indices of a row": (lambda x: np.sum((A * x[0]).getrow(1).indices), "the stored entries"),
+    "change of one of two": (lambda x: sum_and_the_same(x), "the same as another"),
     "data of a sum": (lambda x: np.sum((A + A * x[0]).data), "the stored entries"),
     "store": (lambda x: sp.csr_matrix((x, (R, R))).__setitem__((0, 0), x[0]) or x[0], "a store"),
     "comparison": (lambda x: np.sum((A * x[0] > 0) @ x), "a comparison"),
@@ -332,13 +341,69 @@ m = sp.coo_matrix((d, (r, r))); m.tocoo().data[0] = 9.0; result = m @ x
 m = sp.coo_matrix((d, (r, r))).tocsr(); d[0] = 9.0; result = m @ x
 m = sp.coo_matrix((d, (r, r))); d[0] = 9.0; result = m @ x
 m = sp.diags(d); d[0] = 9.0; result = m @ x
+m = sp.csr_matrix((d, q, p)); q[0] = 2; result = m @ x
+m = sp.csr_matrix((d, q, p)); p[1] = 0; result = m @ x
+m = sp.csr_matrix((d, q, p)); m.indices[0] = 2; result = m @ x + q
+m = sp.csr_matrix((d, q, p)); n = m * 2.0; q[0] = 2; n.indices[1] = 0; result = m @ x + n @ x
+m = sp.csr_matrix((d, q, p)).tocoo(); q[0] = 2; result = m @ x
+m = sp.csr_matrix((d, q, p)).T; q[0] = 2; result = m @ x
+m = sp.csr_matrix((d, k, p)); k[0] = 2; result = m @ x
+m = sp.csr_array((d, k, p.astype(int))); k[0] = 2; result = m @ x
+m = sp.csr_array((d, q, p.astype(int))); q[0] = 2; result = m @ x
+m = sp.csr_array((d, q, p)); q[0] = 2; result = m @ x
+m = sp.coo_matrix((d, (q, r))); q[0] = 2; m.row[1] = 4; result = m @ x + q
+m = sp.coo_matrix((d, (k, r))); k[0] = 2; result = m @ x
+m = sp.coo_array((d, (k, r))); k[0] = 2; result = m @ x
+m = sp.coo_array((d, (k, q))); k[0] = 2; q[0] = 2; result = m @ x
+m = sp.coo_matrix((d, (q, r))); m.T.row[0] = 2; m.T.data[1] = 9.0; result = m @ x
+m = sp.coo_matrix((d, (q, r))); n = sp.coo_matrix(m); n.row[0] = 2; n.data[1] = 9.0; result = m @ x
+m = sp.coo_matrix((d, (q, r)), dtype=float); d[0] = 9.0; result = m @ x
+m = sp.coo_matrix((d, (q, r)), dtype=complex); d[0] = 9.0; q[0] = 2; result = (m @ x).real
+m = sp.csr_matrix((d, (q, r))); d[0] = 9.0; q[0] = 2; result = m @ x
+m = sp.csr_matrix((d, q, p), copy=True); d[0] = 9.0; q[0] = 2; result = m @ x
+m = sp.coo_matrix((d, (q, r)), copy=True); d[0] = 9.0; q[0] = 2; result = m @ x
+m = csr(d); n = sp.csr_matrix(m, copy=True); n.data[0] = 9.0; result = m @ x
+m = csr(d); n = sp.csr_matrix(m, dtype=float); n.data[0] = 9.0; n.indices[0] = 2; result = m @ x
+m = sp.csr_matrix((d, q, p)); n = sp.csr_matrix(m, dtype=np.float32); n.data[0] = 9.0; n.indices[0] = 2; result = m @ x
+m = csr(d); n = m.astype(float, copy=False); n.data[0] = 9.0; n *= 2.0; result = m @ x
+m = csr(d); n = m.astype(np.float32, copy=False); n.data[0] = 9.0; result = m @ x
+m = csr(d); n = m.conj(copy=False); n.data[0] = 9.0; result = m @ x
+m = csr(d); n = m.conjugate(); n.data[0] = 9.0; result = m @ x
+m = csr(d) * 1j; n = m.conj(copy=False); n.data[0] = 9.0; n.indices[0] = 2; result = np.abs(m @ x + n @ x)
+m = csr(d); n = m[:]; n *= 2.0; result = m @ x
+m = csr(d); n = m[:, :]; n *= 2.0; result = m @ x
+m = csr(d); n = m.tocsr(); n.data = 2.0 * d; n *= 3.0; result = m @ x
+m = csr(d); n = m.tocsr(copy=True); n.data[0] = 9.0; result = m @ x
+m = csr(d); n = m.asformat("csr", copy=True); n.data[0] = 9.0; result = m @ x
+m = csr(d); n = m.asformat("coo", copy=True); n.data[0] = 9.0; result = m @ x
+m = csr(d); n = m.transpose(copy=True); n.data[0] = 9.0; result = m @ x
+m = csr(d).tocsc(); n = m.tocoo(); n.data[0] = 9.0; result = m @ x
+m = csr(d).tocsc(); n = m.tocoo(copy=False); n.data[0] = 9.0; result = m @ x
+m = sp.coo_matrix((d, (r, r))); n = m.tocoo(); n.data = 2.0 * d; result = m @ x
+m = sp.dia_matrix((d, 0), shape=(5, 5)); d[0] = 9.0; result = m @ x
+m = sp.dia_matrix((e, [0, 1]), shape=(5, 5)); e[1, 2] = 9.0; result = m @ x
+m = sp.dia_array((e, [0, 1]), shape=(5, 5)); n = m.T; e[1, 2] = 9.0; result = n @ x + m @ x
+m = sp.dia_matrix((e, [0, 1]), shape=(5, 5)); m *= 2.0; n = m.asformat("dia"); n /= 3.0; result = m @ x + e[1]
+m = sp.dia_matrix((e, [0, 1]), shape=(5, 5)); n = m.tocsr(); n *= 9.0; n = m * 2.0; n *= 2.0; result = m @ x
+m = sp.dia_matrix((e, [0, 1]), shape=(5, 5), copy=True); e[1, 2] = 9.0; result = m @ x
+m = sp.dia_matrix((e, [0, 1]), shape=(5, 5), dtype=complex); e[1, 2] = 9.0; result = (m @ x).real
+m = sp.dia_matrix((e, k[:2]), shape=(5, 5)); k[:2] = 3, 2; result = m @ x
+m = sp.spdiags(e, [0, 1], 5, 5); e[1, 2] = 9.0; result = m @ x
+m = sp.lil_matrix(np.diag(d)); n = sp.lil_matrix(m); n[0, 1] = 9.0 * x[0]; result = m.tocsr() @ x
+m = sp.dok_matrix(np.diag(d)); n = sp.dok_matrix(m, copy=True); n[0, 1] = 9.0; result = m.tocsr() @ x
+m = sp.lil_matrix(np.diag(d)); n = m.asformat("lil", copy=True); n[0, 1] = 9.0; result = m.tocsr() @ x
+m = csr(d).tocsc(); lu = sla.splu(m); m.data[0] = 9.0; result = lu.solve(x) + m @ x
+m = sp.coo_matrix((d, (q, r))); result = (m.getrow(1) @ x) * (m.getcol(2).T @ x)
 """
 
 
 @pytest.mark.parametrize("change", CHANGES.strip().splitlines())
 def test_changes_of_shared_entries(change: str) -> None:
-    text = f"def f(x):\n    d = x * 1.5\n    {change}\n    return np.sum(weights * result)"
-    names = {"np": np, "sp": sp, "r": R, "weights": W[0], "csr": lambda d: sp.csr_matrix((d, R, np.arange(6)))}
+    places = "q, k, p = r.astype(np.int32), r.copy(), np.arange(6, dtype=np.int32)"
+    lines = ["d, e = x * 1.5, np.outer(x[:2], x)", places, change, "return np.sum(weights * result)"]
+    text = "def f(x):\n    " + "\n    ".join(lines)
+    csr = lambda d: sp.csr_matrix((d, R, np.arange(6)))
+    names = {"np": np, "sp": sp, "sla": sla, "r": R, "weights": W[0], "csr": csr}
     f = ad.from_tree(ast.parse(text), names)
     value, g = ad.value_and_grad(f)(POINT)
     np.testing.assert_allclose(value, f(POINT), rtol=1e-14)

@@ -113,7 +113,7 @@ def interp1d(
     if kind in ORDERS or isinstance(kind, int):
         k = kind if isinstance(kind, int) else ORDERS.index(kind)
         t, c = through(x, y, k)
-        kind, spline = "spline", Spline(t, c, k, True, 0)
+        kind, spline = "spline", Spline(t, c, k, True, 0, False)
     elif kind != "linear" and kind not in NEIGHBOURS:
         raise NotImplementedError("this kind is unsupported: Use fitpack routines for other types.")
     extrapolate = isinstance(fill_value, str) and fill_value == "extrapolate"

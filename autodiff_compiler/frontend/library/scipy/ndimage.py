@@ -111,7 +111,7 @@ def gaussian_filter(
         if width > 1e-15:
             weights = gaussian_weights(width, slope, radius_of(width, truncate, reach))
             x = ndimage.correlate1d(x, weights, axis, **settings(border, cval))
-    return x
+    return x.copy()
 
 
 @defines(ndimage.gaussian_laplace)

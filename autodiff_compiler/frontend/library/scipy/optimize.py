@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from ....kernels.callbacks import closed, implicit, number_of, vector_of
+from ....kernels.callbacks import attained, closed, implicit, number_of, vector_of
 from ....kernels.scipy.optimize import (
     active_of,
     blocks_of,
@@ -176,11 +176,19 @@ class Optimum(Outcome):
     def __init__(self, x: Any, outcome: Any, value: Any) -> None:
         self.x = x
         self._outcome = outcome
-        self._value = value
+        self.fun = value
 
-    @property
-    def fun(self) -> Any:
-        return self._value(self.x)
+
+def _number_at(fun: Any, x: Any, outcome: Any) -> Any:
+    """The number that a function is at a solution, for what the function reads at the time of the solve."""
+    alone, captured = lifted(fun, 1, "number")
+    return attained(alone, number_of(outcome, "fun"), *captured, x)
+
+
+def _vector_at(fun: Any, x: Any, outcome: Any) -> Any:
+    """The same for a function whose result is a vector."""
+    alone, captured = lifted(lambda w: np.ravel(np.asarray(fun(w))), 1)
+    return attained(alone, vector_of(outcome, "fun"), *captured, x)
 
 
 @defines(optimize.root)
@@ -200,7 +208,7 @@ def root(
     first = (lambda x, *more: fun(x, *more)[0]) if jac is True else fun
     residual, captured = lifted(first, 1 + len(args), 0)
     x = implicit(residual, len(captured), None, vector_of(outcome, "x"), *captured, *args)
-    return Optimum(x, outcome, lambda x: np.atleast_1d(first(x, *args)))
+    return Optimum(x, outcome, _vector_at(lambda x: first(x, *args), x, outcome))
 
 
 @defines(optimize.fsolve)
@@ -379,7 +387,8 @@ def minimize(
     )  # fmt: skip
     outcome = optimum(optimize.minimize, (closed(given, *read), x0), settings)
     objective = (lambda w: fun(w, *args)[0]) if jac is True else (lambda w: fun(w, *args))
-    return Optimum(_stationary(objective, vector_of(outcome, "x"), limits, held), outcome, objective)
+    x = _stationary(objective, vector_of(outcome, "x"), limits, held)
+    return Optimum(x, outcome, _number_at(objective, x, outcome))
 
 
 @defines(optimize.linprog)
@@ -408,7 +417,8 @@ def linprog(
     )  # fmt: skip
     outcome = optimum(optimize.linprog, (c,), settings)
     objective = lambda w: np.dot(c, w)
-    return Optimum(_stationary(objective, vector_of(outcome, "x"), limits, held), outcome, objective)
+    x = _stationary(objective, vector_of(outcome, "x"), limits, held)
+    return Optimum(x, outcome, _number_at(objective, x, outcome))
 
 
 @defines(optimize.milp)
@@ -441,7 +451,8 @@ def _global(solver: Any, func: Any, first: Any, bounds: Any, args: Any, options:
         settings = [*settings, ("args", args)]
     outcome = optimum(solver, (closed(objective, *captured), *first), tuple(settings))
     here = lambda w: func(w, *args)
-    return Optimum(_stationary(here, vector_of(outcome, "x"), limits, ()), outcome, here)
+    x = _stationary(here, vector_of(outcome, "x"), limits, ())
+    return Optimum(x, outcome, _number_at(here, x, outcome))
 
 
 def _everywhere(solver: Any) -> Any:
@@ -523,19 +534,22 @@ def minimize_scalar(
     if bounds is not None:
         low, high = bounds
         edge = edge_of(closed(slope, 1.0, *read), found, low, high)
-        if edge < 0:
-            return Optimum(found + (low - constant(low)), outcome, here)
-        if edge > 0:
-            return Optimum(found + (high - constant(high)), outcome, here)
-    return Optimum(implicit(slope, len(read) + 1, None, found, 1.0, *read), outcome, here)
+        if edge != 0:
+            bound = low if edge < 0 else high
+            x = found + (bound - constant(bound))
+            return Optimum(x, outcome, _number_at(here, x, outcome))
+    x = implicit(slope, len(read) + 1, None, found, 1.0, *read)
+    return Optimum(x, outcome, _number_at(here, x, outcome))
 
 
 class LeastSquares(Optimum):
     """What `least_squares` gives."""
 
-    @property
-    def cost(self) -> Any:
-        return 0.5 * np.sum(self.fun**2)
+    def __init__(self, x: Any, outcome: Any, value: Any) -> None:
+        self.x = x
+        self._outcome = outcome
+        self.fun = value
+        self.cost = 0.5 * np.sum(value**2)
 
 
 @defines(optimize.least_squares)
@@ -558,7 +572,8 @@ def least_squares(
     )  # fmt: skip
     outcome = optimum(optimize.least_squares, (closed(residuals, *captured), x0), settings)
     here = lambda w: np.atleast_1d(fun(w, *args))
-    return LeastSquares(_least(here, vector_of(outcome, "x"), _two(bounds)), outcome, here)
+    x = _least(here, vector_of(outcome, "x"), _two(bounds))
+    return LeastSquares(x, outcome, _vector_at(here, x, outcome))
 
 
 def _two(bounds: Any) -> Any:
@@ -590,7 +605,8 @@ def lsq_linear(
         ("lsmr_maxiter", lsmr_maxiter),
     )  # fmt: skip
     outcome = optimum(optimize.lsq_linear, (A, b), settings)
-    return LeastSquares(_least(away, vector_of(outcome, "x"), _two(bounds)), outcome, away)
+    x = _least(away, vector_of(outcome, "x"), _two(bounds))
+    return LeastSquares(x, outcome, _vector_at(away, x, outcome))
 
 
 @defines(optimize.nnls)

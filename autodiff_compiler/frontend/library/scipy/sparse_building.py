@@ -17,6 +17,12 @@ from .sparse_matrices import Building, inside, is_integer, is_sparse
 
 def _of_class(format: str, is_array: bool) -> Any:
     def make(arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False, *, maxprint: Any = None) -> Any:
+        if isinstance(arg1, Building) and arg1.format == format:
+            x = arg1.copy() if copy else arg1
+            dense, stored = x.dense, x.stored
+            if dtype is not None and dense.dtype != dtype:
+                stored = stored.copy()
+            return Building(dense if dtype is None else dense.astype(dtype, copy=False), stored, format, is_array)
         if is_sparse(arg1):
             x = inside(arg1)
             dense = x.toarray()

@@ -87,6 +87,7 @@ def factors_of(A: Any) -> Any:
     a = inside(A)
     if a.shape[0] != a.shape[1]:
         raise ValueError("can only factor square matrices")
+    a = a.copy()  # what is stored into the matrix afterwards does not count
     entries = promoted(a.entries, np.result_type(a.dtype, np.float32))
     return Factors(a, entries, kernels.factors(a.known_form, entries, a.i, a.j, a.shape, False))
 

@@ -22,7 +22,15 @@ def length_of(shape: Any) -> Any:
 
 def typed(data: Any, dtype: Any) -> Any:
     data = np.asarray(data)
-    return data if dtype is None else data.astype(dtype)
+    return data if dtype is None else data.astype(dtype, copy=False)
+
+
+def kept(first: Any, second: Any, is_array: Any) -> Any:
+    """Two arrays of indices: those of the program's where SciPy takes them as they are, else copies."""
+    first, second = np.asarray(first), np.asarray(second)
+    wide = is_array and not (np.can_cast(first.dtype, np.int32) and np.can_cast(second.dtype, np.int32))
+    dtype = np.int64 if wide else np.int32
+    return first if first.dtype == dtype else first.copy(), second if second.dtype == dtype else second.copy()
 
 
 def from_dense(x: Any, is_array: Any) -> Any:
@@ -38,7 +46,8 @@ def from_dense(x: Any, is_array: Any) -> Any:
 
 
 def from_places(data: Any, places: Any, shape: Any, dtype: Any, is_array: Any) -> Any:
-    data, row, col = typed(data, dtype), np.asarray(places[0]), np.asarray(places[1])
+    row, col = kept(places[0], places[1], is_array)
+    data = typed(data, dtype)
     if np.ndim(data) != 1:
         refuse("entries that are not a vector", "pass np.ravel of them")
     if len(row) != len(data) or len(col) != len(data):
@@ -49,7 +58,8 @@ def from_places(data: Any, places: Any, shape: Any, dtype: Any, is_array: Any) -
 
 
 def from_compressed(form: Any, arg: Any, shape: Any, dtype: Any, is_array: Any) -> Any:
-    data, i, j = typed(arg[0], dtype), np.asarray(arg[1]), np.asarray(arg[2])
+    i, j = kept(arg[1], arg[2], is_array)
+    data = typed(arg[0], dtype)
     if len(data) != len(i):
         raise ValueError("indices and data should have the same size")
     if shape is None:
@@ -61,9 +71,8 @@ def made(form: Any, arg: Any, shape: Any, dtype: Any, is_array: Any) -> Any:
     """What a class of SciPy's makes of its first argument."""
     if is_sparse(arg):
         x = inside(arg)
-        x = Sparse(x.form, x.entries, x.i, x.j, x.shape, x.format, is_array, x.exact, x.single)
         x = x.tocoo() if form == "coo" else x.asformat(form)
-        return x if dtype is None else x.astype(dtype)
+        return x.sharing(typed(x.entries, dtype), is_array)
     if isinstance(arg, tuple) and len(arg) == 2 and is_integer(arg[0]) and is_integer(arg[1]):
         none = np.zeros(0, dtype=int)
         zeros = np.zeros(0, dtype=np.float64 if dtype is None else dtype)
@@ -81,7 +90,8 @@ def made(form: Any, arg: Any, shape: Any, dtype: Any, is_array: Any) -> Any:
 
 def _of_class(form: str, is_array: bool) -> Any:
     def make(arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False, *, maxprint: Any = None) -> Any:
-        return made(form, arg1, shape, dtype, is_array)
+        x = made(form, arg1, shape, dtype, is_array)
+        return x.copy() if copy else x
 
     return make
 
@@ -100,7 +110,8 @@ def _of_dia(is_array: bool) -> Any:
             refuse("this argument of a dia_matrix", "pass (data, offsets) and a shape, or use scipy.sparse.diags")
         data = typed(arg1[0], dtype)
         offsets = np.atleast_1d(np.asarray(arg1[1]))
-        return from_diagonals(np.atleast_2d(data), offsets, length_of(shape), is_array)
+        x = from_diagonals(np.atleast_2d(data), offsets, length_of(shape), is_array)
+        return x.copy() if copy else x
 
     return make
 

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from ....kernels.scipy import sparse as kernels
 from ...definitions import defines, refuse
+from .changed import require_same
 
 OUTSIDE = type(sp.csr_matrix((1, 1))).__mro__[-2] if not hasattr(sp._base, "_spbase") else sp._base._spbase
 CSR = (sp.csr_matrix, sp.csr_array)
@@ -63,6 +64,7 @@ class Sparse:
         self.is_array = is_array
         self.exact = exact
         self.single = single
+        self.twin = False  # another object stands for the same matrix of SciPy's, with entries of its own
 
     @property
     def known_form(self) -> Any:
@@ -126,7 +128,8 @@ class Sparse:
         return self.nnz
 
     def shown(self, name: Any) -> Any:
-        if name in ("indices", "indptr") and self.form == "coo" or name in ("row", "col") and self.form != "coo":
+        compressed = self.format == "csr" or self.format == "csc"
+        if name in ("indices", "indptr") and not compressed or name in ("row", "col") and self.format != "coo":
             raise AttributeError("a sparse matrix of this format has no such attribute")
         if not self.exact or self.form != self.format:
             refuse(
@@ -139,11 +142,14 @@ class Sparse:
     def columns(self) -> Any:
         return self.j if self.form == "coo" else kernels.unpacked(self.j) if self.form == "csc" else self.i
 
+    def sharing(self, entries: Any, is_array: Any) -> Any:
+        """A matrix with these entries, which shares its indices with this one."""
+        return Sparse(self.form, entries, self.i, self.j, self.shape, self.format, is_array, self.exact, self.single)
+
     def like(self, entries: Any) -> Any:
         """The same places with other entries."""
-        return Sparse(
-            self.form, entries, self.i, self.j, self.shape, self.format, self.is_array, self.exact, self.single
-        )
+        i, j = self.i.copy(), self.j.copy()
+        return Sparse(self.form, entries, i, j, self.shape, self.format, self.is_array, self.exact, self.single)
 
     def placed(self, entries: Any, row: Any, col: Any, shape: Any, format: Any, single: Any = False) -> Any:
         return Sparse("coo", entries, row, col, shape, format, self.is_array, False, single)
@@ -152,36 +158,49 @@ class Sparse:
 
     def compressed(self, form: Any) -> Any:
         if self.form == form and self.exact:
-            return self.like(self.entries)
+            return self
         i, j, slots = kernels.compressed(form, self.rows(), self.columns(), self.shape)
         entries = kernels.summed(self.entries, slots, len(i))
         exact = self.exact
         return Sparse(form, entries, i, j, self.shape, form, self.is_array, exact, True)
 
+    def converted(self, form: Any, copy: Any) -> Any:
+        made = self.compressed(form)
+        if made is self:
+            return self.copy() if copy else self
+        if form == self.format and not copy:  # SciPy has one object here
+            made.twin = True
+            self.twin = True
+        return made
+
     def tocsr(self, copy: Any = False) -> Any:
-        return self.compressed("csr")
+        return self.converted("csr", copy)
 
     def tocsc(self, copy: Any = False) -> Any:
-        return self.compressed("csc")
+        return self.converted("csc", copy)
 
     def tocoo(self, copy: Any = None) -> Any:
-        copies = COPIED[FORMS.index(self.form)] if copy is None else copy
-        entries = self.entries.copy() if copies else self.entries
-        return Sparse(
-            "coo", entries, self.rows(), self.columns(), self.shape, "coo", self.is_array, self.exact, self.single
-        )
+        if self.format == "coo":
+            return self.copy() if copy else self
+        if copy is None:
+            copy = COPIED[FORMS.index(self.format)] if self.format in FORMS else True
+        shape, is_array = self.shape, self.is_array
+        made = Sparse("coo", self.entries, self.rows(), self.columns(), shape, "coo", is_array, self.exact, self.single)
+        return made.copy() if copy or self.format == "dia" else made
 
     def asformat(self, format: Any, copy: Any = False) -> Any:
         if format is None or format == self.format:
-            return self
+            return self.copy() if copy else self
         if format not in FORMS:
             refuse("a conversion to this format", 'convert to "csr", "csc" or "coo"')
-        return self.tocoo(copy) if format == "coo" else self.compressed(format)
+        return self.tocoo(copy) if format == "coo" else self.converted(format, copy)
 
     def copy(self) -> Any:
         return self.like(self.entries.copy())
 
     def astype(self, dtype: Any, casting: Any = "unsafe", copy: Any = True) -> Any:
+        if not copy and self.entries.dtype == dtype:
+            return self
         return self.like(self.entries.astype(dtype))
 
     def toarray(self, order: Any = None, out: Any = None) -> Any:
@@ -197,18 +216,20 @@ class Sparse:
     def transpose(self, axes: Any = None, copy: Any = False) -> Any:
         if axes is not None and axes != (1, 0) and axes != (-1, -2):
             refuse("transpose with axes", "leave them out")
-        shape = (self.shape[1], self.shape[0])
-        if self.form == "coo":
-            format = turned(self.format)
-            return Sparse("coo", self.entries, self.j, self.i, shape, format, self.is_array, self.exact, self.single)
-        form = turned(self.form)
-        return Sparse(form, self.entries, self.i, self.j, shape, form, self.is_array, self.exact, self.single)
+        shape, form = (self.shape[1], self.shape[0]), turned(self.form)
+        i, j = (self.j, self.i) if form == "coo" else (self.i, self.j)
+        made = Sparse(form, self.entries, i, j, shape, turned(self.format), self.is_array, self.exact, self.single)
+        made.twin = self.twin
+        return made.copy() if copy or self.format == "dia" else made
 
     def conjugate(self, copy: Any = True) -> Any:
-        return self.like(np.conjugate(self.entries))
+        if copy:
+            return self.like(np.conjugate(self.entries))
+        is_complex = np.issubdtype(self.dtype, np.complexfloating)
+        return self.sharing(np.conjugate(self.entries), self.is_array) if is_complex else self
 
     def conj(self, copy: Any = True) -> Any:
-        return self.like(np.conjugate(self.entries))
+        return self.conjugate(copy)
 
     # --- operators ------------------------------------------------------------------------------------------------
 
@@ -260,14 +281,23 @@ class Sparse:
     def __imul__(self, other: Any) -> Any:
         if not is_scalar(other):
             return self * other
-        self.entries *= other
+        self.scale(other)
         return self
 
     def __itruediv__(self, other: Any) -> Any:
         if not is_scalar(other):
             return self / other
-        self.entries *= 1.0 / other
+        self.scale(1.0 / other)
         return self
+
+    def scale(self, factor: Any) -> None:
+        if self.twin:
+            refuse(
+                "a change of a sparse matrix that SciPy takes for the same as another, which was converted to the "
+                "format that it had",
+                "write A = A * 2.0, or convert with copy=True",
+            )
+        self.entries *= factor
 
     def __neg__(self) -> Any:
         return self.like(-self.entries)
@@ -330,15 +360,17 @@ class Sparse:
             refuse("one row or column of a sparse array", "use A[[k]], which has two axes, or A.toarray()[k]")
         if self.format in ("coo", "dia"):
             raise TypeError("a sparse matrix of this format has no items")
-        made = self
+        return self.part(first, second, self.format)
+
+    def part(self, first: Any, second: Any, format: Any) -> Any:
+        """Some of the rows and columns."""
+        made = self.copy()
         if not is_everything(first):
             made = matrix_product(selection(numbers(first, self.shape[0]), self.shape[0], self), made)
         if not is_everything(second):
             chosen = selection(numbers(second, self.shape[1]), self.shape[1], self)
             made = matrix_product(made, chosen.transpose())
-        return Sparse(
-            made.form, made.entries, made.i, made.j, made.shape, self.format, self.is_array, False, made.single
-        )
+        return Sparse(made.form, made.entries, made.i, made.j, made.shape, format, self.is_array, False, made.single)
 
     # --- by elements ----------------------------------------------------------------------------------------------
 
@@ -425,12 +457,12 @@ class Sparse:
     def getrow(self, i: Any) -> Any:
         if self.is_array:
             raise AttributeError("a sparse array has no attribute 'getrow'")
-        return self[[i]]
+        return self.part([i], slice(None), "csr")
 
     def getcol(self, j: Any) -> Any:
         if self.is_array:
             raise AttributeError("a sparse array has no attribute 'getcol'")
-        return self[:, [j]]
+        return self.part(slice(None), [j], "csc" if self.format == "csc" else "csr")
 
     def setdiag(self, values: Any, k: Any = 0) -> None:
         refuse("a change of a sparse matrix", "add a matrix to it: A + scipy.sparse.diags(...)")
@@ -455,6 +487,39 @@ class Sparse:
     def __getattr__(self, name: Any) -> Any:
         refuse("this attribute of a sparse matrix", "use its entries, or toarray()")
 
+
+class Diagonals(Sparse):
+    """A sparse matrix of the format "dia", whose diagonals SciPy shares with the program.
+
+    diagonals: the array of the diagonals
+    line:      for each entry the number of its diagonal
+    """
+
+    def __init__(self, diagonals: Any, offsets: Any, shape: Any, is_array: Any) -> None:
+        self.form = "coo"
+        self.diagonals = diagonals
+        self.line, self.i, self.j = kernels.diagonals(offsets, diagonals.shape[1], shape)
+        self.shape = shape
+        self.format = "dia"
+        self.is_array = is_array
+        self.exact = False
+        self.single = True
+        self.twin = False
+        self.offsets = self.then = None
+        if offsets.dtype == np.int32:  # SciPy copies others
+            self.offsets, self.then = offsets, offsets.copy()
+
+    @property
+    def entries(self) -> Any:
+        if self.offsets is not None:
+            require_same(self.offsets, self.then, OFFSETS_CHANGED)
+        return self.diagonals[self.line, self.j]
+
+    def scale(self, factor: Any) -> None:
+        self.diagonals *= factor
+
+
+OFFSETS_CHANGED = "the offsets of a sparse matrix have changed since it was made: make the matrix anew"
 
 # --- helpers ----------------------------------------------------------------------------------------------------------
 
@@ -519,7 +584,9 @@ class Building:
         return self.tocoo().tocsc()
 
     def asformat(self, format: Any, copy: Any = False) -> Any:
-        return self if format is None or format == self.format else self.tocoo().asformat(format)
+        if format is None or format == self.format:
+            return self.copy() if copy else self
+        return self.tocoo().asformat(format)
 
     def toarray(self, order: Any = None, out: Any = None) -> Any:
         if out is not None:
@@ -600,8 +667,7 @@ def inside(x: Any) -> Any:
 
 
 def from_diagonals(data: Any, offsets: Any, shape: Any, is_array: Any) -> Any:
-    held, row, col = kernels.diagonals(offsets, data.shape[1], shape)
-    return Sparse("coo", np.ravel(data)[held], row, col, shape, "dia", is_array, False, True)
+    return Diagonals(data, np.atleast_1d(np.asarray(offsets)), shape, is_array)
 
 
 def added(a: Any, b: Any) -> Any:

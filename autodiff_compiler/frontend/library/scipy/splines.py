@@ -41,18 +41,28 @@ def integrated(t: Any, c: Any, k: Any) -> Any:
 
 
 class Spline:
-    """What `scipy.interpolate.BSpline` is."""
+    """What `scipy.interpolate.BSpline` is. longer: there may be more coefficients than the spline needs."""
 
-    def __init__(self, t: Any, c: Any, k: Any, extrapolate: Any, axis: Any) -> None:
+    def __init__(self, t: Any, c: Any, k: Any, extrapolate: Any, axis: Any, longer: Any = True) -> None:
         self.t = t
         self.c = c
         self.k = k
         self.extrapolate = extrapolate
         self.axis = axis
+        self.longer = longer
 
     @property
     def tck(self) -> Any:
         return self.t, self.c, self.k
+
+    @property
+    def needed(self) -> Any:
+        return self.c[: len(self.t) - self.k - 1] if self.longer else self.c
+
+    def as_long_as_the_knots(self) -> Any:
+        """A copy of the coefficients, with zeros at the end."""
+        zeros = np.zeros((max(len(self.t) - len(self.c), 0), *self.c.shape[1:]), dtype=self.c.dtype)
+        return np.concatenate((self.c, zeros))
 
     def __call__(self, x: Any, nu: Any = 0, extrapolate: Any = None) -> Any:
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
@@ -62,17 +72,21 @@ class Spline:
             a, b = self.t[k], self.t[-k - 1]
             x = a + (x - a) % (b - a)
             extrapolate = False
-        t, c, k = differentiated(self.t, self.c, k, nu)
+        t, c, k = differentiated(self.t, self.needed, k, nu)
         return turned_back(kernels.bspline(t, c, k, x, bool(extrapolate)), self.axis, np.ndim(x))
 
     def derivative(self, nu: Any = 1) -> Any:
-        t, c, k = differentiated(self.t, self.c.copy(), self.k, nu)
+        if nu == 0:
+            return Spline(self.t, self.as_long_as_the_knots(), self.k, self.extrapolate, self.axis)
+        t, c, k = differentiated(self.t, self.needed, self.k, nu)
+        c = np.concatenate((c, np.zeros((k + 1, *c.shape[1:]), dtype=c.dtype)))
         return Spline(t, c, k, self.extrapolate, self.axis)
 
     def antiderivative(self, nu: Any = 1) -> Any:
-        t, c, k = self.t, self.c.copy(), self.k
+        t, c, k = self.t, self.needed, self.k
         for _ in list(range(nu)):
             t, c, k = integrated(t, c, k)
+        c = self.as_long_as_the_knots() if nu == 0 else np.concatenate((c, np.repeat(c[-1:], k + 1, axis=0)))
         return Spline(t, c, k, False if self.extrapolate == "periodic" else self.extrapolate, self.axis)
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
@@ -85,7 +99,7 @@ class Spline:
         ends = np.stack((a, b))
         if not extrapolate:
             ends = np.clip(ends, self.t[k], self.t[-k - 1])
-        t, c, k = integrated(self.t, self.c, k)
+        t, c, k = integrated(self.t, self.needed, k)
         made = kernels.bspline(t, c, k, ends, True)
         return np.asarray(made[1] - made[0])
 
@@ -98,8 +112,7 @@ def bspline(x: Any) -> Any:
         return x
     x = held(x)
     t, c = (x._t, x._c) if UNDERSCORE else (x.t, x.c)
-    k = static(x.k)
-    return Spline(t, c[: len(t) - k - 1], k, x.extrapolate, static(x.axis))
+    return Spline(t, c, static(x.k), x.extrapolate, static(x.axis))
 
 
 @defines(method_of(interpolate.BSpline, "__call__"))
@@ -124,7 +137,8 @@ def integrate_bspline(self: Any, a: Any, b: Any, extrapolate: Any = None) -> Any
 
 @defines(interpolate.BSpline)
 def make_bspline(t: Any, c: Any, k: Any, extrapolate: Any = True, axis: Any = 0) -> Any:
-    t, c = packed(t), packed(np.moveaxis(floats(c), axis, 0))
+    t, c = packed(t), floats(c)
+    c = packed(c if axis == 0 else np.moveaxis(c, axis, 0))
     n = len(t) - k - 1
     if n < k + 1:
         raise ValueError("Need at least 2k + 2 knots.")
@@ -132,7 +146,7 @@ def make_bspline(t: Any, c: Any, k: Any, extrapolate: Any = True, axis: Any = 0)
         raise ValueError("Knots must be in a non-decreasing order.")
     if c.shape[0] < n:
         raise ValueError("Knots, coefficients and degree are inconsistent.")
-    return Spline(t, c[:n], k, extrapolate, axis % np.ndim(c))
+    return Spline(t, c, k, extrapolate, axis % np.ndim(c))
 
 
 # --- through points ---------------------------------------------------------------------------------------------------
@@ -159,7 +173,7 @@ def make_interp_spline(
     axis = axis % np.ndim(y)
     y = np.moveaxis(y, axis, 0)
     t, c = (kernels.knots(x, k), floats(y)) if k < 2 else through(x, y, k, t)
-    return Spline(t, c, k, True, axis)
+    return Spline(t, c, k, True, axis, False)
 
 
 def at_points(t: Any, c: Any, k: Any, x: Any, nu: Any, ext: Any) -> Any:
