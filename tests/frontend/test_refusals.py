@@ -118,7 +118,7 @@ refuse(
     """
 def f(x):
     def powers():
-        for v in x:
+        for v in x[x > 1.0]:
             yield v * v
 
     it = powers()
