@@ -408,7 +408,7 @@ def if_square(
 
 
 def set_attribute(obj: Any, name: str, v: Any) -> None:
-    object.__setattr__(obj, name, v)
+    (type if isinstance(obj, type) else object).__setattr__(obj, name, v)
 
 
 def delete_attribute(obj: Any, name: str) -> None:

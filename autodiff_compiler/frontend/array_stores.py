@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AliasError, ArgumentError
+from ..errors import AliasError, ArgumentError, UnsupportedError
 from ..ir.core import Prim
 from ..ir.opset import infer_step
 from .avals import Ref, Seq, rebuilt, same
@@ -96,16 +96,17 @@ class ArrayStores(Outputs):
 def _set_shape(ctx: ArrayStores, av: Ref, shape: Any, node: Node) -> None:
     """The array itself gets another shape: whatever refers to it sees that."""
     whole = ctx.read(av, node)
-    if whole.type.ndim not in (0, 1):
+    lengths = None if whole.type.dims is None else [ctx.builder.dims.find(d) for d in whole.type.dims]
+    if lengths is None or (0 not in lengths and len(lengths) - lengths.count(1) > 1):
         layout = layout_of(ctx, av)
         if layout is None or layout:
-            ctx.fail(
-                "it is not known whether this array can get another shape in place",
-                node,
-                "write a = a.reshape(...)",
-                AliasError,
-                Layout(layout) if layout is not None else None,
-            )
+            message = "it is not known whether this array can get another shape in place"
+            if layout or ctx.builder.region is ctx.top:
+                cause = Layout(layout) if layout is not None else None
+                ctx.fail(message, node, "write a = a.reshape(...)", AliasError, cause)
+            # In a branch, it is mostly an array without elements, for which it is known.
+            empty = ctx.compare_with(operator.eq, ctx.array_attribute(av, "size", node), 0, node)
+            ctx.raise_unless(empty, UnsupportedError, message + ": write a = a.reshape(...)", node)
     target = ctx.operand(shape, node)
     new = Ref(av.cell, (*av.path, ("reshape", tuple(target) if isinstance(target, (tuple, list)) else (target,))))
     ctx.at(node)

@@ -205,13 +205,23 @@ def _of_parameter(interp: Core, value: Value, out: list[Action]) -> bool:
 
 
 def _of_lengths(interp: Core, array: Value, out: list[Action], seen: set[Value]) -> bool:
-    """The arguments whose shapes give that of an array, or those of the arrays that it is computed from."""
+    """The arguments whose shapes give that of an array, or what gives those of the arrays, and the ints, that it is
+    computed from."""
     if array in seen or _of_shape(interp, array, out):
         return True
     seen.add(array)
-    sources = [] if array.op is None or array.op.regions else array.op.operands()
-    arrays = [v for v in sources if v.type.kind == "array" and v.type.dims]
-    return bool(arrays) and all(_of_lengths(interp, v, out, seen) for v in arrays)
+    if array.op is None or array.op.regions:
+        known = interp.cells.loops.get(array.region) if array.op is None else interp.cells.made.get(array.op)
+        found = _next(interp, known)
+        out += found or []
+        return found is not None
+    sources = array.op.operands()
+    arrays = [v for v in sources if v.type.kind in ("any", "array") and v.type.dims != ()]
+    numbers = [v for v in sources if v.type.is_scalar and v.type.dtype == np.dtype(np.int64)]
+    return bool(arrays or numbers) and all(
+        [_of_kind(interp, v, out, set()) if v.type.dims is None else _of_lengths(interp, v, out, seen) for v in arrays]
+        + [_of_value(interp, v, out, set()) for v in numbers]
+    )
 
 
 def _of_shape(interp: Core, array: Value, out: list[Action]) -> bool:

@@ -253,6 +253,9 @@ class Construct(Recursions):
         if type(base) is Ref and self.store_array_attribute(base, name, av, node):
             return
         if type(base) is Obj:
+            if isinstance(base.obj, (type, types.ModuleType, types.FunctionType)):
+                self.store_lasting(base, name, av, node)
+                return
             self.write_attribute(base, name, node)
         if type(base) is Closure and base.attributes is not None and not name.startswith("__"):
             content = self.checked(base.attributes.cell, node, "function")

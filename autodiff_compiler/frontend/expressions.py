@@ -127,9 +127,10 @@ class Expressions(Classes):
 
     def binary(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """``a op b`` as Python's operator does it."""
-        if is_number(a) and is_number(b) or (isinstance(a, str) and is_constant(b)):
+        texts = isinstance(a, str) and type(b) is Seq and b.cls is None and all(map(is_constant, b.items))
+        if is_number(a) and is_number(b) or (isinstance(a, str) and is_constant(b)) or texts:
             try:
-                result = fn(a, b)
+                result = fn(a, b.items if texts else b)
                 if not (isinstance(result, int) and abs(result) > 1 << 62):
                     return result
             except (ZeroDivisionError, OverflowError, TypeError, ValueError) as error:

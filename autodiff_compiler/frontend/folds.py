@@ -14,6 +14,7 @@ T = TypeVar("T")
 FOLDS: dict[str, str] = {
     "constants": "Python's own operator, applied to constants",
     "length": "the number of items is known, and only it is asked for",
+    "bounds": "an axis of an argument whose length is no part of the signature has at least two elements",
     "class": "a value of an exactly known, built-in class, and what that class has",
     "live": "Python's own answer about a live object, which a guard pins or compares, and which cannot change",
     "no method": "the class of the object has no such method, and a guard says so; then Python has one answer",

@@ -343,7 +343,8 @@ class Inputs:
                 else:
                     self.guard(path, "lacks", name)
                     raw = class_lookup(type(obj), name, MISSING)
-                    if raw is MISSING or hasattr(type(raw), "__get__"):
+                    in_class = any(("attribute", id(base), name) in self.plan.written for base in type(obj).__mro__)
+                    if in_class or raw is MISSING or hasattr(type(raw), "__get__"):
                         items.append(UNSET)
                     else:
                         there = (*path, ("attr", "__class__"), ("member", name))

@@ -252,6 +252,8 @@ class Objects(Derived):
         of_class = type(av.self) is Obj and isinstance(av.self.obj, type)
         cls = av.self.obj if of_class else self.cls_of(av.self)
         mro = cls.__mro__
+        if self.writes_in_class(cls, name):
+            self.fail(f"super().{name}, which the function writes as an attribute of a class", node, "name the class")
         for base in mro[mro.index(av.cls) + 1 :]:
             path: Any = (ObjectStep(("object", base)),)
             if name in base.__dict__:
@@ -331,15 +333,30 @@ class Objects(Derived):
         return self.outside(raw, path, node)
 
 
+def _class_member(ctx: Objects, cls: type, name: str, node: Node) -> Any:
+    """What a class or its bases have under a name that this call writes in one of them: a value, or `MISSING`."""
+    if hasattr(type(class_lookup(cls, name)), "__get__"):
+        what = f"{name!r}, which is computed for objects of {cls.__name__} and written in a class of theirs"
+        ctx.fail(what, node, "use another name")
+    for base in cls.__mro__[:-1]:
+        path = (ObjectStep(("object", base)),)
+        found = ctx.written_attribute(base, path, name, node)
+        if found is NotImplemented and name in base.__dict__:
+            return ctx.outside(base.__dict__[name], (*path, ("member", name)), node)
+        if found is NotImplemented:
+            ctx.inputs.guard(path, "lacks", name)
+        elif found is not MISSING:
+            return found
+    return MISSING
+
+
 def _module_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
     obj = av.obj
     value = getattr(obj, name, MISSING)
     path = ctx.object_path(av)
-    written = ctx.inputs.variables.get(("global", id(getattr(obj, "__dict__", None)), name))
-    if written is not None:
-        return ctx.use(ctx.checked(written, node, "variable").items[0], name, node)
-    if ("global", id(getattr(obj, "__dict__", None)), name) in ctx.plan.written:
-        ctx.fail(f"{name!r} of a module, which the function writes as a global elsewhere", node, "return it")
+    written = ctx.written_attribute(obj, path, name, node) if ctx.plan.written else NotImplemented
+    if written is not NotImplemented:
+        return written
     if value is MISSING:
         ctx.inputs.guard(path, "without", name)
         return MISSING
@@ -360,6 +377,9 @@ def _function_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
     path = ctx.object_path(av)
     value = getattr(obj, name, MISSING)
     if isinstance(obj, types.FunctionType):
+        written = ctx.written_attribute(obj, path, name, node) if ctx.plan.written else NotImplemented
+        if written is not NotImplemented:
+            return written
         if value is MISSING:
             ctx.inputs.guard(path, "without", name)
             return MISSING
@@ -386,12 +406,21 @@ def _instance_attribute(ctx: Objects, av: Val, name: str, node: Node) -> Val:
     found = ctx.container_attribute(av, raw, node)
     if found is not NotImplemented:
         return found
+    in_class = ctx.writes_in_class(cls, name)
+    if in_class and hasattr(type(raw), "__get__"):
+        _class_member(ctx, cls, name, node)
     stores = hasattr(type(raw), "__set__") or hasattr(type(raw), "__delete__")
     if raw is not MISSING and stores and not isinstance(raw, types.MemberDescriptorType) and name != "__dict__":
         return ctx.member(av, raw, (*ctx.class_path(av), ("member", name)), name, node)
     own = ctx.own_attribute(av, name, node)
     if own is not MISSING:
         return own
+    if in_class:
+        origin = ctx.origin(av)
+        if origin is not None:
+            ctx.inputs.guard(ctx.object_path(origin), "lacks", name)
+        found = _class_member(ctx, cls, name, node)
+        return _computed_attribute(ctx, av, name, node) if found is MISSING else found
     if raw is MISSING or isinstance(raw, (types.MemberDescriptorType, types.GetSetDescriptorType)):
         return _computed_attribute(ctx, av, name, node)
     origin = ctx.origin(av)
@@ -451,6 +480,8 @@ def _class_attribute(ctx: Objects, av: Obj, name: str, node: Node) -> Any:
         return Seq(tuple([Obj(base, place) for base, place in zip(getattr(cls, name), places)]))
     if ctx.disturbed or ctx.plan.disturbed:
         ctx.check_undisturbed(cls, node)
+    if ctx.writes_in_class(cls, name):
+        return _class_member(ctx, cls, name, node)
     raw = class_lookup(cls, name, MISSING)
     if name == "__dict__":
         ctx.fail("the namespace of a class", node, "use getattr(...) and hasattr(...)")

@@ -33,8 +33,10 @@ from ..ir.opset import (
     SET_ENTRY,
     STORE_INTO,
 )
-from ..lowered import ObjectStep
+from ..lowered import BAKED_MODULES, ObjectStep
+from ..tree import class_lookup, is_library_class
 from .avals import (
+    MISSING,
     UNSET,
     Bound,
     Closure,
@@ -120,6 +122,39 @@ class Outside(Splices):
             raise FoundWanting(WrittenOutside(key, holder, frozenset({attribute})))
         cell = self.opened_variable(name, node)
         self.mutate(cell, Entries((attribute,), (av,)), node)
+
+    # --- attributes of classes, functions and modules ---------------------------------------------------------------
+
+    def attribute_key(self, obj: Any, name: str) -> Any:
+        """The identity of such an attribute. That of a module is a global variable."""
+        return ("global", id(vars(obj)), name) if isinstance(obj, types.ModuleType) else ("attribute", id(obj), name)
+
+    def writes_in_class(self, cls: type, name: str) -> bool:
+        """This call writes the attribute somewhere, in the class or in one of its bases."""
+        written = self.plan.written
+        return bool(written) and any(("attribute", id(base), name) in written for base in cls.__mro__)
+
+    def written_attribute(self, obj: Any, path: Any, name: str, node: Node) -> Any:
+        """What such a thing itself holds under a name, or `MISSING`; NotImplemented if this call writes it nowhere."""
+        key = self.attribute_key(obj, name)
+        if key not in self.plan.written:
+            return NotImplemented
+        item = self.checked(_opened_attribute(self, key, obj, path, name, node), node, "attribute").items[0]
+        return MISSING if item is UNSET else self.use(item, f"{obj.__name__}.{name}", node)
+
+    def store_lasting(self, base: Obj, name: str, av: Val, node: Node) -> None:
+        """``base.name = av`` of a class, a function or a module."""
+        obj, path = base.obj, self.object_path(base)
+        if not _may_be_stored(obj, name):
+            self.write_attribute(base, name, node)
+        av = self.use(av, name, node)
+        if _binds(self, av):
+            what = f"{describe(av)} is kept in the attribute {name!r} of {describe(base)}"
+            self.fail(what, node, "keep it in a variable")
+        key = self.attribute_key(obj, name)
+        if key not in self.plan.written:
+            raise FoundWanting(WrittenOutside(key, obj, frozenset({name})))
+        self.mutate(_opened_attribute(self, key, obj, path, name, node), Entries((name,), (av,)), node)
 
     # --- changes of containers ------------------------------------------------------------------------------------
 
@@ -305,6 +340,47 @@ def _is_written(ctx: Outside, name: str) -> bool:
     """The global or enclosing variable is written somewhere in this call."""
     written = ctx.plan.written
     return bool(written) and ctx.frame.site is None and ctx.variable(name)[0] in written
+
+
+def _opened_attribute(ctx: Outside, key: Any, obj: Any, path: Any, name: str, node: Node) -> int:
+    """The container that stands for an attribute of a class, function or module that is written in this call."""
+    cell = ctx.inputs.variables.get(key)
+    if cell is None:
+        cell = ctx.inputs.variables[key] = ctx.cells.new()
+        if name in vars(obj):
+            step = (("item", name),) if isinstance(obj, type) else ()
+            there = (*path, ("attr", "__dict__" if step else name), *step)
+            known = ctx.outside(vars(obj)[name], there, node)
+        else:
+            ctx.inputs.guard(path, "lacks", name)
+            known = UNSET
+        ctx.inputs.initial[cell] = Entries((name,), (known,))
+        ctx.inputs.outside[cell] = ("object", obj, path)
+    return cell
+
+
+def _may_be_stored(obj: Any, name: str) -> bool:
+    """Python keeps it in the namespace of the class, function or module, and nothing else happens."""
+    if name.startswith("__") or hasattr(type(obj), name):
+        return False
+    if isinstance(obj, types.ModuleType):
+        plain = type(obj) is types.ModuleType and not hasattr(obj, "__getattr__")
+        return plain and obj.__name__.split(".")[0] not in BAKED_MODULES
+    if not isinstance(obj, type):
+        return isinstance(obj, types.FunctionType)
+    if is_library_class(obj) or obj.__flags__ & (1 << 8 | 1 << 9) != 1 << 9:  # immutable, or written in C
+        return False
+    plain = class_lookup(type(obj), "__setattr__") is type.__setattr__
+    return plain and not hasattr(type(class_lookup(obj, name)), "__get__")
+
+
+def _binds(ctx: Outside, av: Val) -> bool:
+    """What a look-up may give something else for: a function, or an object of a class with ``__get__``."""
+    if type(av) is Value:
+        known: Any = ctx.known_objects.get(av)
+        return av.type.kind == "object" and (not isinstance(known, type) or hasattr(known, "__get__"))
+    cls = type(av.obj) if type(av) is Obj else av.cls if type(av) is Instance else None
+    return type(av) in (Closure, Bound, Partial) or hasattr(cls, "__get__")
 
 
 def _stored_names(ctx: Outside) -> set[str]:

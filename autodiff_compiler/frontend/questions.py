@@ -47,6 +47,7 @@ from .avals import (
     is_number,
     is_set_like,
 )
+from .bounds import bounded
 from .causes import prefer_known
 from .folds import proved
 from .handlers import Node, Val
@@ -134,6 +135,8 @@ class Questions(Access):
         x = self.operand(av, node)
         if type(x) is Value and x in self.known:
             return proved("constants", self.known[x])
+        if bounded(operator.ne, x, 0, self.builder.dims):
+            return proved("bounds", True)
         if type(x) is Value and x.type.dtype == np.dtype(bool) and x.type.kind in ("py", "generic"):
             return x
         return self.emit(node, TRUTH, x)
@@ -228,6 +231,8 @@ class Questions(Access):
         found = self.compare_containers(fn, a, b, node)
         if found is not NotImplemented:
             return found
+        if (answer := bounded(fn, a, b, self.builder.dims)) is not None:
+            return proved("bounds", answer)
         if a is b and _is_whole(a):
             return proved("one number", fn in (operator.eq, operator.le, operator.ge))
         if any(type(x) in (RangeOf, SliceOf) for x in (a, b)):

@@ -34,7 +34,10 @@ _WRITERS = {
     **dict.fromkeys(("json", "pickle", "_pickle", "yaml"), frozenset({"dump", "dumps", "safe_dump"})),
 }
 # Modules of functions that are called for their effects, and leave their arguments alone.
-EFFECTS = frozenset({"logging", "time", "warnings"})
+EFFECTS = frozenset({"logging", "time", "warnings", "_warnings"})
+# Of these, what reads text. `re.sub` may call a function.
+_READERS = {"re": frozenset({"match", "search", "fullmatch", "split", "findall", "finditer", "compile", "escape"})}
+_PATTERNS = (("re", "Pattern"), ("re", "Match"))
 # Functions of these modules that write or read what outlives the call.
 _KEEPERS = frozenset(
     {
@@ -138,6 +141,8 @@ def is_inert(fn: Any) -> bool:
             return owner in immutable_classes()
         if isinstance(owner, loaded(*_RANDOM)):
             return name not in _KEEPERS
+        if isinstance(owner, loaded(*_PATTERNS)):
+            return name not in ("sub", "subn")
         return type(owner) in immutable_classes() or (
             isinstance(owner, io.TextIOWrapper) and name in ("write", "flush")
         )
@@ -150,7 +155,7 @@ def is_inert(fn: Any) -> bool:
     if isinstance(fn, type):
         plain = root in ("numpy", "math", "builtins") and name not in _KEEPERS and _is_plain(fn)
         return plain or fn in immutable_classes()
-    if root in EFFECTS:
+    if root in EFFECTS or name in _READERS.get(root, ()):
         return True
     if isinstance(fn, np.vectorize):
         return False

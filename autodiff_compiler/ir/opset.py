@@ -594,7 +594,7 @@ TYPE_OF = Prim("type", type, infer=gives(OBJECT), params=("a",), alias="maybe", 
 def exception(cls: type[BaseException]) -> Prim:
     """A primitive that makes an exception; those of Python do nothing else."""
     plain = is_plain_exception(cls)
-    if not plain and cls.__module__ not in ("builtins", "numpy.linalg"):
+    if not plain and cls.__module__ not in ("builtins", "numpy.linalg", "autodiff_compiler.errors"):
         return opaque(cls, cls.__name__)
     total = (lambda b, args, kwargs: not kwargs) if plain else None
     return Prim(cls.__name__, cls, infer=gives(OBJECT), params=("*args",), alias="maybe", unique=True, total=total)

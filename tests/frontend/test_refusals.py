@@ -118,7 +118,7 @@ refuse(
     """
 def f(x):
     def powers():
-        for v in x:
+        for v in x[x > 1.0]:
             yield v * v
 
     it = powers()
@@ -578,9 +578,13 @@ def f(x):
 # --- outside state ---
 
 refuse(
-    "an attribute of a class that is written",
+    "an attribute of a class that its metaclass stores",
     """
-class Model:
+class Checked(type):
+    def __setattr__(cls, name, value):
+        super().__setattr__(name, abs(value))
+
+class Model(metaclass=Checked):
     scale = 1.0
 
 def f(x):
@@ -589,8 +593,44 @@ def f(x):
     return np.sum(x) * Model.scale
 """,
     errors.UnsupportedError,
-    "Model",
-    ".",
+    "a class that lives outside of the function",
+    "keep it in an attribute of an object",
+)
+refuse(
+    "a function that is kept in a class",
+    """
+class Model:
+    activation = None
+
+def f(x):
+    Model.activation = np.tanh
+    Model.activation = lambda v: v * v
+    ^^^^^^^^^^^^^^^^
+    return np.sum(Model.activation(x))
+""",
+    errors.UnsupportedError,
+    "is kept in the attribute 'activation' of 'Model'",
+    "keep it in a variable",
+)
+refuse(
+    "an attribute of a class that a property of a derived class hides",
+    """
+class Model:
+    pass
+
+class Fixed(Model):
+    @property
+    def scale(self):
+        return 1.0
+
+def f(x):
+    Model.scale = 2.0
+    return np.sum(x) * Fixed().scale
+                       ^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "'scale', which is computed for objects of Fixed and written in a class of theirs",
+    "use another name",
 )
 refuse(
     "a store into an array that was kept outside",

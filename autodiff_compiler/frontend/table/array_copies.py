@@ -44,7 +44,7 @@ def _array(ctx: Ctx, source: Val, /, dtype: Val = None, **options: Val) -> Val:
         made = _array(ctx, source, dtype, **options)
         rank = type_of(ctx.operand(made, node)).ndim
         if rank is None:
-            ctx.fail("np.array with ndmin= of what has no known number of axes", node, "index it with None")
+            ctx.fail("np.array with ndmin= of what has no known number of axes", node, "index it with None", cause=made)
         new = Seq((*[None] * (least - rank), Ellipsis))
         return made if rank >= least else ctx.subscript(made, new, node)
     if copy is True:

@@ -137,7 +137,8 @@ def _tolist(ctx: Ctx, a: Val, /) -> Val:
     if t.is_scalar:
         return _item(ctx, a)
     if t.ndim is None:
-        ctx.fail(".tolist() of an array whose number of axes is not known", node, "reshape it to a tuple of lengths")
+        what = ".tolist() of an array whose number of axes is not known"
+        ctx.fail(what, node, "reshape it to a tuple of lengths", cause=a)
     out = ctx.new_list([])
     ctx.each(a, lambda item: ctx.list_append(out, _tolist(ctx, item), node), node)
     return out
