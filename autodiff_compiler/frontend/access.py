@@ -275,8 +275,8 @@ class Access(Memory):
                 return found
             if kind is Obj and isinstance(base.obj, type):
                 return self.class_item(base, index, node)
-        if base is None:
-            self.raises(TypeError, "'NoneType' object is not subscriptable", node)
+        if base is None or type(base) in (bool, int, float, complex):
+            self.raises(TypeError, f"{type(base).__name__!r} object is not subscriptable", node)
         remedy = remedy_of(base, "make it an array, tuple, list or dictionary first")
         self.fail(f"{describe(base)} cannot be subscripted here", node, remedy)
 
