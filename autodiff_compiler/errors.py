@@ -207,6 +207,12 @@ class RuleLookupError(AutodiffError, LookupError):
     """A function that a derivative must pass through has no derivative rule."""
 
 
+class UnknownAxesError(RuleLookupError):
+    """A derivative rule needs a number of axes that is not known. `joined`: the place where paths differ in it."""
+
+    joined: Any = None
+
+
 class UnboundNameError(AutodiffError, UnboundLocalError):
     """A name is read before it is bound."""
 

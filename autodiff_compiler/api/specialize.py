@@ -23,6 +23,7 @@ import numpy as np
 from .. import deep
 from ..errors import AliasError, ArgumentError, AutodiffError, InternalError, UnsupportedError, is_interruption
 from ..ir import budget
+from ..ir.apart import with_known_axes
 from ..ir.core import Function, Region, structural_key
 from ..ir.spelling import identifier
 from ..ir.types import Dim, Dims, elements, length_of
@@ -493,26 +494,30 @@ class Dispatcher:
     def _compiled(self, names: tuple[str, ...], values: tuple[Any, ...], key: str | None) -> Entry:
         positional, keywords = split_arguments(self.fn, list(names), values)
         with budget.compiling(getattr(self.fn, "__name__", type(self.fn).__name__), location_of(self.fn)):
-            lowered = self.lower(positional, keywords)
-            try:
-                with InternalError.during("the compilation", lowered.function.name):
-                    run = self.compile_entry(lowered, positional, keywords)
-            except InternalError as error:
-                error.loc = error.loc or location_of(self.fn)
-                raise
-            except (RecursionError, SyntaxError, MemoryError) as error:
-                if isinstance(error, SyntaxError) and not str(error).startswith("too many"):
-                    raise
-                if isinstance(error, RecursionError) and not deep.is_deep():
-                    raise
-                raise UnsupportedError(
-                    "the function is nested too deeply to be compiled",
-                    location_of(self.fn),
-                    "put parts of it into functions, use a loop, or look the case up in a dictionary",
-                ) from None
+            lowered, run = with_known_axes(lambda: self._attempted(positional, keywords))
         if key is not None:
             self.disk._keep(key, lowered, values, run)
         return Entry(self.fn, for_calls(lowered), run)
+
+    def _attempted(self, positional: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Lowered, Callable[..., Any]]:
+        """The lowered function, and what is compiled of it."""
+        lowered = self.lower(positional, keywords)
+        try:
+            with InternalError.during("the compilation", lowered.function.name):
+                return lowered, self.compile_entry(lowered, positional, keywords)
+        except InternalError as error:
+            error.loc = error.loc or location_of(self.fn)
+            raise
+        except (RecursionError, SyntaxError, MemoryError) as error:
+            if isinstance(error, SyntaxError) and not str(error).startswith("too many"):
+                raise
+            if isinstance(error, RecursionError) and not deep.is_deep():
+                raise
+            raise UnsupportedError(
+                "the function is nested too deeply to be compiled",
+                location_of(self.fn),
+                "put parts of it into functions, use a loop, or look the case up in a dictionary",
+            ) from None
 
     def _from_disk(self, names: tuple[str, ...], key: str, values: tuple[Any, ...]) -> Entry | None:
         for lowered, run in self.disk._restore(key, values):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..codegen.load import Emitted, load
 from ..errors import AutodiffError, InternalError, NonScalarOutputError
+from ..ir.apart import with_known_axes
 from ..ir.core import Builder, Function, type_of
 from ..ir.spelling import identifier
 from ..lowered import (
@@ -220,11 +221,14 @@ class Transformed:
         """
         from .compiler import pipeline, print_function
 
-        lowered = lower_any(self.primal, args, kwargs)
-        seen = [("lower", print_function(lowered.function))]
-        with pipeline.after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
-            self._compile(lowered, args, kwargs)
-        return seen
+        def compiled() -> list[tuple[str, str]]:
+            lowered = lower_any(self.primal, args, kwargs)
+            seen = [("lower", print_function(lowered.function))]
+            with pipeline.after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
+                self._compile(lowered, args, kwargs)
+            return seen
+
+        return with_known_axes(compiled)
 
     # --- compilation ----------------------------------------------------------------------------------------------
 

@@ -275,8 +275,8 @@ class Access(Memory):
                 return found
             if kind is Obj and isinstance(base.obj, type):
                 return self.class_item(base, index, node)
-        if base is None:
-            self.raises(TypeError, "'NoneType' object is not subscriptable", node)
+        if base is None or type(base) in (bool, int, float, complex):
+            self.raises(TypeError, f"{type(base).__name__!r} object is not subscriptable", node)
         remedy = remedy_of(base, "make it an array, tuple, list or dictionary first")
         self.fail(f"{describe(base)} cannot be subscripted here", node, remedy)
 
@@ -293,6 +293,16 @@ class Access(Memory):
         if sum(i is Ellipsis for i in items) > 1:
             self.raises(IndexError, "an index can only have a single ellipsis ('...')", node)
         return tuple([self.operand(i, node) for i in items])
+
+    def array_index(self, index: Val, node: Node) -> tuple[Any, ...]:
+        """The subscripts of an array. A list of ints, of run-time length, is an array, so that it surely has one
+        axis."""
+        return tuple(
+            [
+                self.emit(node, PRIMS[np.array], i, dtype=np.dtype(np.int64)) if _is_list_of_ints(i) else i
+                for i in self.index_items(index, node)
+            ]
+        )
 
     # --- sequences ------------------------------------------------------------------------------------------------
 
@@ -397,7 +407,7 @@ def _static_item(ctx: Access, items: list[Any], index: int, node: Node, base: Va
 
 
 def _array_item(ctx: Access, base: Ref, index: Val, node: Node) -> Val:
-    items = ctx.index_items(index, node)
+    items = ctx.array_index(index, node)
     whole = ctx.read(base, node)
     if whole.type.kind == "list":
         return ctx.linked(ctx.emit(node, LIST_GET, whole, items[0]), [base], numpy=False)
@@ -447,6 +457,11 @@ def _is_int_operand(x: Any) -> bool:
     if isinstance(x, int):
         return True
     return type(x) is Value and x.type.is_scalar and x.type.dtype is not None and x.type.dtype.kind in "iu"
+
+
+def _is_list_of_ints(x: Any) -> bool:
+    elem = x.type.elem if type(x) is Value and x.type.kind == "list" else None
+    return elem is not None and elem.kind == "py" and elem.dtype == np.dtype(np.int64)
 
 
 def _is_array_operand(x: Any) -> bool:

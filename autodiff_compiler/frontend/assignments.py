@@ -72,7 +72,7 @@ class Assignments(Splitting):
         if kind is Ref and id(base) in self.flats:
             self.store_in_flat(base, index, av, node)
         elif kind is Ref:
-            items = self.index_items(index, node)
+            items = self.array_index(index, node)
             if type(av) is Seq and _store_record(self, Ref(base.cell, (*base.path, ("index", items))), av, node):
                 return
             if type(av) in (Seq, ListRef, RangeOf) and _is_element(self, base, items, node):

@@ -314,7 +314,8 @@ class LoopEnd(Joiner):
         if before is UNDEF or (before is not None and type_of(before).dims is None):
             return
         readers = [op.prim for op in self.top.region.walk() if any(v is head for v in op.operands())]
-        if before is not None and type_of(before).is_scalar:
+        apart = self.interp.loc_of(self.origin.node) in self.interp.plan.apart
+        if before is not None and type_of(before).is_scalar and not apart:
             readers = [prim for prim in readers if not prim.elementwise]
         if readers and self.interp.plan.peels and isinstance(loop, (ast.For, ast.While)):
             again = self.interp.plan.has(PEEL, loop)  # None, then one state, then a stack of them

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import deep
 from ..errors import AutodiffError, UnsupportedError, is_interruption
+from ..ir.apart import APART
 from ..ir.budget import Exhausted, compiling
 from ..ir.core import Function, Loc, Op, Value, leaves
 from ..ir.opset import COPY
@@ -119,7 +120,7 @@ def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val] | None = None) 
     that is not, the lowering starts again with a larger plan: see `plan`.
     """
     with compiling(getattr(fn, "__name__", type(fn).__name__), location_of(fn)) as budget:
-        plan = Plan(watch=WATCH.get())
+        plan = Plan(watch=WATCH.get(), apart=APART.get())
         lowered = lower_by_plan(
             plan, lambda plan: _lower(fn, tuple(args), dict(kwargs or {}), Interpreter(plan)), budget
         )

@@ -105,6 +105,7 @@ class Plan:
     peels:      whether the first trips of loops may be lowered apart
     demanding:  False while something is lowered only to see what it would do
     reasons:    for which the attempts so far were found wanting
+    apart:      where paths meet that must not differ in the number of axes of an array, see `ir.apart`
     """
 
     actions: dict[Action, AutodiffError | None] = field(default_factory=dict)
@@ -119,6 +120,7 @@ class Plan:
     peels: bool = True
     demanding: bool = True
     reasons: list[Reason] = field(default_factory=list)
+    apart: frozenset[Any] = frozenset()
 
     def __str__(self) -> str:
         return "\n".join(f"{n}. found wanting: {reason}" for n, reason in enumerate(self.reasons, 1))

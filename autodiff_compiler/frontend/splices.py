@@ -64,7 +64,7 @@ class Splices(ListColumns):
             new = self.columns(self.checked(source.cell, node, "list"), node, columns.structure)
         except NoCommonStructure:
             what = "items go into a list whose length is known at run time only; such a list needs items of one kind"
-            self.fail(f"{what}, with the same keys", node, "use one list for each kind of thing", cause=av)
+            self.fail(f"{what}, with the same keys", node, "use one list for each kind of thing", cause=[source, av])
         shares = not all(holds_numbers(x, x.structure) for x in (columns, new))
         known = self.state.links.get(av.cell, frozenset()) | {av.cell}
         apart = not shares or (new.distinct and known.isdisjoint(self.cells_in([source])))

@@ -245,13 +245,22 @@ class BranchJoiner(Joiner):
         if found is None:
             types = [UNDEF_TY if x is UNDEF else type_of(x) for x in (a, b)]
             found = Value(join_types(types[0], types[1], self.builder.dims), "" if hint.startswith("$") else hint)
-            if hint in self.apart and types[0].dims is not None and found.type.dims is None and self.origin is not None:
-                self.interp.plan.require([Action(SPLIT, original(self.origin.node))], None)
+            if types[0].dims is not None and found.type.dims is None and self.origin is not None:
+                self.keep_apart(hint)
             self.known[key] = found
             self.results.append(found)
             self.exits[0].append(a)
             self.exits[1].append(b)
         return found
+
+    def keep_apart(self, hint: str) -> None:
+        """The paths differ in the number of axes of what they give a name: they do not meet, where this matters."""
+        plan = self.interp.plan
+        if hint in self.apart:
+            assert self.origin is not None
+            plan.require([Action(SPLIT, original(self.origin.node))], None)
+        if self.builder.loc in plan.apart:
+            self.interp.part_ways(self.origin)
 
     def read(self, side: int, ref: Ref) -> Any:
         """The array that `ref` is on one path."""

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from ..errors import RuleLookupError
+from ..errors import RuleLookupError, UnknownAxesError
 from ..ir import opset
+from ..ir.apart import joined_at
 from ..ir.core import Loc, Value, current, leaves, type_of
 from ..ir.ops_common import axes_of
 from ..ir.opset import ADDAT, DIM, GET, PRIMS, SET, SPREAD, ZEROS, apply
@@ -60,25 +61,15 @@ def ndim(x: Any) -> int:
         return np.ndim(x)
     known = type_of(x).ndim if type(x) is Value else None
     if known is None:
-        raise unsupported(
-            "the derivative rule needs the number of axes of an operand, which is not known before the program runs"
-            + _unknown_since(x),
-            "make it known, e.g. by a reshape to a tuple of lengths",
-        )
+        what = "the derivative rule needs the number of axes of an operand, which is not known before the program runs"
+        op = joined_at(x) if type(x) is Value else None
+        if op is not None:
+            what += ": paths that differ in it meet" if op.regions else f": it comes from {op.prim.name}"
+            what += f" in line {op.loc.line}" if op.loc is not None else ""
+        error = UnknownAxesError(what, _loc(), "make it known, e.g. by a reshape to a tuple of lengths")
+        error.joined = op.loc if op is not None and op.regions else None
+        raise error
     return known
-
-
-def _unknown_since(value: Any) -> str:
-    """Where the number of axes of a value became unknown."""
-    seen: set[Value] = set()
-    while type(value) is Value and value.op is not None and value not in seen:
-        seen.add(value)
-        op = value.op
-        value = next((v for v in op.operands() if v.type.dims is None and v.type.kind in ("any", "array")), None)
-        if value is None or op.regions:
-            what = ": paths that differ in it meet" if op.regions else f": it comes from {op.prim.name}"
-            return what if op.loc is None else f"{what} in line {op.loc.line}"
-    return ""
 
 
 def is_scalar(*args: Any) -> bool:

@@ -85,6 +85,23 @@ def at(value: Any, path: tuple[Any, ...]) -> Any:
     return value
 
 
+def grouped(value: Any) -> list[list[tuple[Any, ...]]]:
+    """The paths to floating numbers and arrays, those together that lead to one place in memory.
+
+    An object may hold one list under two names. A change of the list is then one of both, and the gradient by the list
+    is spread over both: each has what was read through it.
+    """
+    found: dict[Any, list[tuple[Any, ...]]] = {}
+    for path in places(value):
+        place: Any = (id(value), path)
+        for k in range(len(path) + 1):
+            step = at(value, path[:k])
+            if not isinstance(step, tuple) and (k < len(path) or isinstance(step, np.ndarray)):
+                place = (id(step), path[k:])
+        found.setdefault(place, []).append(path)
+    return list(found.values())
+
+
 def put(holder: Any, path: tuple[Any, ...], leaf: Any) -> Any:
     """The argument with another leaf at the end of the path. Lists and objects are changed in place."""
     if not path:
@@ -104,11 +121,20 @@ def put(holder: Any, path: tuple[Any, ...], leaf: Any) -> Any:
 @dataclass
 class Slope:
     argument: int
-    path: tuple[Any, ...]
+    paths: list[tuple[Any, ...]]  # that lead to one place in memory
     index: tuple[int, ...]
     value: float
     error: float
     floor: float
+
+    @property
+    def path(self) -> tuple[Any, ...]:
+        return self.paths[0]
+
+    def of(self, gradients: Any) -> float:
+        """What the gradient is there."""
+        parts = [np.asarray(at(gradients[self.argument], path), float)[self.index] for path in self.paths]
+        return float(np.sum(parts))
 
 
 class Differences:
@@ -135,14 +161,13 @@ class Differences:
         args = copy.deepcopy(self.args)
         leaf = at(args[argument], path)
         if isinstance(leaf, np.ndarray):
-            leaf = leaf.copy()
-            leaf[index] += by
+            leaf[index] += by  # in all places that hold this array
         else:
-            leaf = type(leaf)(leaf + by)
-        args[argument] = put(args[argument], path, leaf)
+            args[argument] = put(args[argument], path, type(leaf)(leaf + by))
         return self.run(args)
 
-    def slope(self, argument: int, path: tuple[Any, ...], index: tuple[int, ...]) -> Slope | None:
+    def slope(self, argument: int, paths: list[tuple[Any, ...]], index: tuple[int, ...]) -> Slope | None:
+        path = paths[0]
         leaf = at(self.args[argument], path)
         if isinstance(leaf, np.ndarray) and leaf.dtype != np.float64 or isinstance(leaf, (np.float32, np.float16)):
             return None  # too few digits
@@ -174,7 +199,7 @@ class Differences:
             return None
         if gaps[1] > 1e-2 * abs(value) + floor and gaps[1] > 0.5 * gaps[0]:
             return None
-        return Slope(argument, path, index, value, error, floor)
+        return Slope(argument, paths, index, value, error, floor)
 
 
 def slopes_of(driver: Driver, differences: Differences, limit: float) -> list[Slope]:
@@ -182,17 +207,17 @@ def slopes_of(driver: Driver, differences: Differences, limit: float) -> list[Sl
     found = []
     end = time.monotonic() + limit
     for k in range(driver.active):
-        paths = list(places(driver.args[k]))
-        if len(paths) > 3 * ENTRIES:
-            paths = [paths[i] for i in sorted(rng.choice(len(paths), 3 * ENTRIES, replace=False))]
-        for path in paths:
-            indices = list(np.ndindex(np.shape(at(driver.args[k], path))))
+        groups = grouped(driver.args[k])
+        if len(groups) > 3 * ENTRIES:
+            groups = [groups[i] for i in sorted(rng.choice(len(groups), 3 * ENTRIES, replace=False))]
+        for paths in groups:
+            indices = list(np.ndindex(np.shape(at(driver.args[k], paths[0]))))
             if len(indices) > ENTRIES:
                 indices = [indices[i] for i in sorted(rng.choice(len(indices), ENTRIES, replace=False))]
             for index in indices:
                 if time.monotonic() > end:
                     break
-                slope = differences.slope(k, path, index)
+                slope = differences.slope(k, paths, index)
                 if slope is not None:
                     found.append(slope)
     return found
@@ -217,7 +242,7 @@ def judge(call: Recorded, seconds: float, filename: str) -> Iterator[Verdict]:
         driver = written(call.target, callee, call.args, call.kwargs)
         if not driver.active:
             raise Useless("no floating argument")
-        driver.args = [unshared(arg) for arg in driver.args]
+        driver.args = [copy.deepcopy(arg) for arg in driver.args]  # a change of one argument is seen in no other
         trial, head = copy.deepcopy(driver.args), driver.source
         driver.source = head + "    return r\n"
         np.random.seed(0)
@@ -281,7 +306,7 @@ def mistakes(slopes: list[Slope], gradients: Any) -> list[str]:
     bad = []
     for slope in slopes:
         try:
-            found = float(np.asarray(at(gradients[slope.argument], slope.path), float)[slope.index])
+            found = slope.of(gradients)
         except Exception as error:
             bad.append(f"argument {slope.argument}{slope.path}: no gradient there ({error!r})")
             continue
@@ -332,12 +357,11 @@ def is_mean_slope(driver: Driver, differences: Differences, slopes: list[Slope],
             moved = np.array(leaf)
             moved[slope.index] += by
             args[slope.argument] = put(args[slope.argument], slope.path, moved if np.ndim(leaf) else float(moved))
-            part = at(gradient(*args)[slope.argument], slope.path)
-            found.append(float(np.asarray(part)[slope.index]))
+            found.append(slope.of(gradient(*args)))
         spread = float(np.std(found))
         if not abs(np.mean(found) - over) < 4 * spread / np.sqrt(len(found)):
             return False
-        if spread < 0.3 * abs(float(np.asarray(at(gradients[slope.argument], slope.path))[slope.index]) - slope.value):
+        if spread < 0.3 * abs(slope.of(gradients) - slope.value):
             return False
     return True
 
@@ -349,7 +373,7 @@ def is_staircase(differences: Differences, slopes: list[Slope], gradients: Any) 
         size = abs(float(np.asarray(leaf)[slope.index]))
         seen = 1e3 * np.finfo(float).eps * abs(differences.base)  # a change of the result above what rounding makes
         h = max(seen / abs(slope.value or 1.0), 1e3 * np.finfo(float).eps * size)
-        found = float(np.asarray(at(gradients[slope.argument], slope.path), float)[slope.index])
+        found = slope.of(gradients)
         ends = [differences.moved(slope.argument, slope.path, slope.index, by) for by in (h, -h, 2 * h, -2 * h)]
         if found != 0 or h > 1e-3 * STEPS[-1] * size or any(end != differences.base for end in ends):
             return False
@@ -396,15 +420,6 @@ def call_elsewhere(driver: Driver, loss: Any) -> None:
         loss(*changed_a_little(driver, np.random.RandomState(11)))
     except (Exception, SystemExit):
         pass
-
-
-def unshared(value: Any) -> Any:
-    """A copy in which no list stands twice: a change of one place is seen in no other."""
-    if type(value) in (list, tuple):
-        return type(value)([unshared(item) for item in value])
-    if type(value) is dict:
-        return {key: unshared(item) for key, item in value.items()}
-    return copy.deepcopy(value)
 
 
 def right_beside(driver: Driver, loss: Any, seconds: float, differing: Collection[int]) -> bool:

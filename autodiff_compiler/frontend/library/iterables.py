@@ -33,6 +33,15 @@ def all_of(iterable: Any) -> Any:
 
 
 @defines()
+def sum_of(iterable: Any, start: Any) -> Any:
+    """``sum(iterable, start)``, where the first item may make an array of a number."""
+    total = start
+    for item in iterable:
+        total = total + item
+    return total
+
+
+@defines()
 def is_in(iterable: Any, sought: Any) -> Any:
     """``sought in iterable``."""
     found = False

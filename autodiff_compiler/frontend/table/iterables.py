@@ -28,7 +28,7 @@ from ..avals import (
     is_iterator,
 )
 from ..handlers import Ctx, Val, lowers
-from ..library.iterables import all_of, any_of, first_of, first_or
+from ..library.iterables import all_of, any_of, first_of, first_or, sum_of
 from ..pulls import Stops
 from ..sets import is_set
 
@@ -125,6 +125,8 @@ def _sum(ctx: Ctx, iterable: Val, /, start: Val = 0) -> Val:
     node = ctx.node
     if isinstance(start, str):
         ctx.fail("sum() can't sum strings", node, "use ''.join(...)", ArgumentError)
+    if ctx.loc_of(node) in ctx.plan.apart:
+        return ctx.call(Obj(sum_of, None), [iterable, start], {}, node)
     return ctx.carried("sum", start, iterable, lambda a, x: ctx.binary(operator.add, a, x, node), node)
 
 
