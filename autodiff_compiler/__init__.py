@@ -15,6 +15,7 @@ array([ -7., -10.])
 from typing import TYPE_CHECKING, Any
 
 from . import nn, pristine, runtime  # noqa: F401  (emitted code takes it from here)
+from .api.custom import custom_jvp, custom_vjp
 from .api.forward import jvp
 from .api.pullbacks import vjp
 from .api.testing import check_grads
@@ -115,6 +116,8 @@ __all__ = [
     "check_grads",
     "constant",
     "custom_gradient",
+    "custom_jvp",
+    "custom_vjp",
     "elementwise",
     "explain",
     "from_tree",

@@ -11,6 +11,7 @@ threads that enter a package by different modules would find each other's half m
 from .. import pristine
 
 with pristine.as_they_were():
+    from ..frontend.custom_rules import lower_custom, lower_custom_made
     from ..frontend.lower import lower
     from ..frontend.observe import WATCH, Watch
     from ..ir.printer import print_function
@@ -34,6 +35,8 @@ __all__ = [
     "is_checking",
     "lower",
     "lower_call",
+    "lower_custom",
+    "lower_custom_made",
     "lower_transform",
     "pipeline",
     "print_function",

@@ -21,6 +21,7 @@ from .matrices import cofactors, inverse
 from .normal import erf, erfc, erfinv, gaussian, ndtr
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .ratios import base_log, over, power, product, quotient, ratio
+from .rules import matching
 from .scans import embed, flip_scan, linear_scan, overlap, shift, split_like
 from .sorting import place_of_max, place_of_min, sorted_places
 from .special import bessel_i, lgamma, polygamma, rsqrt, sinc_slope
@@ -54,6 +55,7 @@ __all__ = [
     "linear_scan",
     "log_softmax",
     "logsumexp",
+    "matching",
     "ndtr",
     "over",
     "overlap",

@@ -33,7 +33,9 @@ from ..analysis.sharing import Sharing
 from ..errors import InternalError
 from ..ir.budget import doing
 from ..ir.core import Function
+from ..ir.custom import CUSTOMS
 from ..records import mutable_record, record
+from .custom import call_functions
 from .inplace import InPlace
 from .jvp import push_forward
 from .lists import forget_likes
@@ -138,6 +140,9 @@ PASSES: tuple[Pass, ...] = (
          "any function", "no trivial control flow and no dead code"),
     Pass("tangent", "finish tangents", lambda task: finish_tangents(task.fn),
          "a function with tangents", "the tangents of results have their kind, shape and dtype"),
+    Pass("print", "custom", lambda task: call_functions(task.fn),
+         "any function", "in the place of each call of a function with rules stands what the function does",
+         lambda task: any(op.prim in CUSTOMS for op in task.fn.body.walk())),
     Pass("print", "own", _own,
          "an adjoint whose backward sweep becomes a function", "that function reads only arrays of its own",
          lambda task: task.split is not None),

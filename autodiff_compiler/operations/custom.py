@@ -1,0 +1,24 @@
+"""The check of what a user's rule gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from .. import runtime
+from ..ir.core import Builder, type_of
+from ..ir.types import Ty
+from .record import op, vjp
+
+
+def _matching_type(b: Builder, g: Any, x: Any, what: Any) -> Ty:
+    t, like = type_of(g), type_of(x)
+    return replace(t, dims=like.dims) if t.kind == "array" and like.dims is not None else t
+
+
+op(runtime.matching, "g, x, what", type=_matching_type, alias="maybe", shape_only=(1,))
+
+
+@vjp(runtime.matching, "g", linear=True)
+def _matching(g: Any, out: Any, x: Any, like: Any, what: Any) -> Any:
+    return g
