@@ -15,7 +15,7 @@ array([ -7., -10.])
 from typing import TYPE_CHECKING, Any
 
 from . import nn, pristine, runtime  # noqa: F401  (emitted code takes it from here)
-from .api.custom import custom_jvp, custom_vjp
+from .api.custom import custom_jvp, custom_vjp, on_gradient, register_jvp, register_vjp
 from .api.forward import jvp
 from .api.pullbacks import vjp
 from .api.testing import check_grads
@@ -33,7 +33,7 @@ from .errors import (
 
 if TYPE_CHECKING:
     from .api.explain import explain
-    from .operations.numerical import numerical
+    from .operations.numerical import nondifferentiable, numerical
     from .operations.record import elementwise, primitive
     from .operations.record import jvp as jvp_rule
     from .operations.record import vjp as vjp_rule
@@ -69,6 +69,7 @@ _LATE = {
     "grad_pass_through": "tape.custom",
     "jvp_rule": "operations.record",
     "no_gradient": "tape.custom",
+    "nondifferentiable": "operations.numerical",
     "numerical": "operations.numerical",
     "primitive": "operations.record",
     "recompute_grad": "tape.custom",
@@ -128,10 +129,14 @@ __all__ = [
     "jvp_rule",
     "nn",
     "no_gradient",
+    "nondifferentiable",
     "numerical",
+    "on_gradient",
     "ops",
     "primitive",
     "recompute_grad",
+    "register_jvp",
+    "register_vjp",
     "stop_gradient",
     "value_and_grad",
     "vjp",

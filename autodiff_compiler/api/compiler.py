@@ -11,6 +11,7 @@ threads that enter a package by different modules would find each other's half m
 from .. import pristine
 
 with pristine.as_they_were():
+    from ..frontend.custom_hooks import lower_on_gradient
     from ..frontend.custom_rules import lower_custom, lower_custom_made
     from ..frontend.lower import lower
     from ..frontend.observe import WATCH, Watch
@@ -37,6 +38,7 @@ __all__ = [
     "lower_call",
     "lower_custom",
     "lower_custom_made",
+    "lower_on_gradient",
     "lower_transform",
     "pipeline",
     "print_function",

@@ -9,10 +9,13 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import ArgumentError
+from ..lowered import REGISTERED, lowers_by
 from .fingerprint import fingerprint
+
+T = TypeVar("T")
 
 
 class _Maker(type):
@@ -200,4 +203,104 @@ class custom_jvp(Custom):
         self.jvp, self.parts = None, jvps
 
 
-__all__ = ["Custom", "custom_jvp", "custom_vjp"]
+# --- functions of others ----------------------------------------------------------------------------------------------
+
+
+def register_vjp(
+    fn: Callable[..., Any], fwd: Callable[..., Any], bwd: Callable[..., Any],
+    nondiff_argnums: int | Sequence[int] = (),
+) -> None:  # fmt: skip
+    """Give a function of another module the rule of a `custom_vjp`, which has `fwd` and `bwd`. It need not have a
+    source, and its source is not followed: compiled code calls it.
+
+    `fn` has to compute its result from its arguments, and to do nothing else. Register it before a function that calls
+    it is differentiated. Functions whose rules users register are not kept on disk. See `custom_vjp` for the rule and
+    for what is raised.
+
+    >>> import math
+    >>> import autodiff_compiler as ad
+    >>> ad.register_vjp(math.ulp, lambda x: (math.ulp(x), x), lambda x, g: (0.0 * g,))
+    >>> ad.grad(lambda x: x + math.ulp(x))(1.0)
+    1.0
+    """
+    made = custom_vjp(fn, nondiff_argnums)
+    made.defvjp(fwd, bwd)
+    _register(made)
+
+
+def register_jvp(fn: Callable[..., Any], jvp: Callable[..., Any], nondiff_argnums: int | Sequence[int] = ()) -> None:
+    """The same with the rule of a `custom_jvp`: ``jvp(primals, tangents)``.
+
+    >>> import numpy as np
+    >>> import autodiff_compiler as ad
+    >>> table = np.vectorize(lambda x: x * x)
+    >>> ad.register_jvp(table, lambda p, t: (table(p[0]), 2.0 * p[0] * t[0]))
+    >>> ad.grad(lambda x: np.sum(table(x)))(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+    made = custom_jvp(fn, nondiff_argnums)
+    made.defjvp(jvp)
+    _register(made)
+
+
+def _register(made: Custom) -> None:
+    from ..ir.core import RULES_OF_USERS, Prim
+
+    fn = made.fun
+    if isinstance(fn, Custom):
+        raise ArgumentError(f"{made.__name__!r} has a rule of its own", None, f"change that: {fn.remedy}")
+    try:
+        names = [("*" if p.kind is p.VAR_POSITIONAL else "") + p.name
+                 for p in inspect.signature(fn).parameters.values() if p.kind is not p.VAR_KEYWORD]  # fmt: skip
+    except (TypeError, ValueError):
+        names = ["*args"]
+    made.opaque = Prim(made.__name__, fn, params=tuple(names), alias="maybe")
+    RULES_OF_USERS.append(str(getattr(fn, "__module__", "")))
+    REGISTERED[id(fn)] = (fn, made.__autodiff_lower__)
+
+
+# --- cotangents on their way ------------------------------------------------------------------------------------------
+
+
+def on_gradient(x: T, fn: Callable[[Any], Any]) -> T:
+    """`x` itself, at which the backward sweep calls ``fn(cotangent)`` and goes on with what it returns: to clip or to
+    scale a gradient where it flows. If `fn` returns None, the cotangent goes on as it is: to look at it, or to log it.
+
+    x:  a number, an array, or a container of them. The cotangent has its structure and shapes, and so has what `fn`
+        returns.
+    fn: inlined, if its source is at hand and it computes a result only. Otherwise it is called once for each
+        evaluation, in the order of the backward sweep; then `x` is a number or an array, `fn` gets a copy that it
+        cannot write to, and there is no second derivative.
+
+    In forward mode, a function that is linear (it scales, or selects) is transposed. Raises `UnsupportedError` there
+    for any other one, as tangents pass in the other direction. Raises ValueError if `fn` returns another shape.
+
+    >>> import numpy as np
+    >>> import autodiff_compiler as ad
+    >>> ad.grad(lambda x: ad.on_gradient(x, lambda g: np.clip(g, -1.0, 1.0)) ** 2)(3.0)
+    np.float64(1.0)
+    >>> seen = []
+    >>> ad.grad(lambda x: ad.on_gradient(x, lambda g: seen.append(g)) ** 2)(3.0), seen
+    (6.0, [6.0])
+    """
+    if not callable(fn):
+        raise ArgumentError(f"on_gradient needs a function, not {type(fn).__name__}")
+    for on_tape in HOOKED_ON_TAPE:
+        found = on_tape(x, fn)
+        if found is not NotImplemented:
+            return found  # type: ignore[no-any-return]
+    return x
+
+
+HOOKED_ON_TAPE: list[Callable[[Any, Any], Any]] = []
+
+
+def _on_gradient(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    from .compiler import lower_on_gradient
+
+    return lower_on_gradient(interp, args, kwargs)
+
+
+lowers_by(_on_gradient)(on_gradient)
+
+__all__ = ["Custom", "custom_jvp", "custom_vjp", "on_gradient", "register_jvp", "register_vjp"]

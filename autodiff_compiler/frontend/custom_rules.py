@@ -574,4 +574,4 @@ def _written(ctx: Any) -> Any:
     return (len(ctx.frozen), len(ctx.kept_as), len(ctx.appended), len(ctx.plan.written), len(ctx.stored))
 
 
-__all__ = ["lower_custom", "lower_custom_made"]
+__all__ = ["Local", "lower_custom", "lower_custom_made"]

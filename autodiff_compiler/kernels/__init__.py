@@ -21,7 +21,7 @@ from .matrices import cofactors, inverse
 from .normal import erf, erfc, erfinv, gaussian, ndtr
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .ratios import base_log, over, power, product, quotient, ratio
-from .rules import matching
+from .rules import hooked, matching
 from .scans import embed, flip_scan, linear_scan, overlap, shift, split_like
 from .sorting import place_of_max, place_of_min, sorted_places
 from .special import bessel_i, lgamma, polygamma, rsqrt, sinc_slope
@@ -31,6 +31,7 @@ __all__ = [
     "difference_pushforward",
     "vector_of",
     "number_of",
+    "hooked",
     "implicit_adjoint",
     "implicit",
     "closed",

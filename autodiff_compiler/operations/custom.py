@@ -1,4 +1,4 @@
-"""The check of what a user's rule gives."""
+"""What is done to cotangents by functions of users: the check of what a rule gives, and calls while they flow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from .. import runtime
 from ..ir.core import Builder, type_of
 from ..ir.types import Ty
-from .record import op, vjp
+from .record import Refused, constant_in, op, refuses, vjp
 
 
 def _matching_type(b: Builder, g: Any, x: Any, what: Any) -> Ty:
@@ -22,3 +22,16 @@ op(runtime.matching, "g, x, what", type=_matching_type, alias="maybe", shape_onl
 @vjp(runtime.matching, "g", linear=True)
 def _matching(g: Any, out: Any, x: Any, like: Any, what: Any) -> Any:
     return g
+
+
+constant_in(runtime.matching, "x", "what")
+
+op(runtime.hooked, "fn, g", type=lambda b, fn, g: type_of(g), effects=True)
+refuses(
+    runtime.hooked,
+    Refused(
+        "a second derivative through on_gradient, whose function is called and not followed",
+        "let the function compute its result only, so that it can be followed",
+    ),
+    "g",
+)

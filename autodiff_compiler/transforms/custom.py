@@ -22,9 +22,9 @@ func <lambda>(%x: float) {
   %v1: float = * %x, %x
   %v2: float = * 1.0, %v1
   %v3: float64 = np.clip 1.0, -1.0, 1.0
-  %v4: scalar float64 = * 2.0, %v3
-  %x_bar: scalar float64 = * %v4, %x
-  return %x_bar
+  %x_bar: float64 = * %v3, %x
+  %x_bar2: float64 = * 2.0, %x_bar
+  return %x_bar2
 }
 """
 
