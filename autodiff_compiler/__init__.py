@@ -18,6 +18,7 @@ from . import nn, pristine, runtime  # noqa: F401  (emitted code takes it from h
 from .api.custom import custom_jvp, custom_vjp, on_gradient, register_jvp, register_vjp
 from .api.forward import jvp
 from .api.pullbacks import vjp
+from .api.solvers import fixed_point, root
 from .api.testing import check_grads
 from .api.transforms import grad, value_and_grad
 from .api.trees import from_tree
@@ -121,6 +122,7 @@ __all__ = [
     "custom_vjp",
     "elementwise",
     "explain",
+    "fixed_point",
     "from_tree",
     "function",
     "grad",
@@ -137,6 +139,7 @@ __all__ = [
     "recompute_grad",
     "register_jvp",
     "register_vjp",
+    "root",
     "stop_gradient",
     "value_and_grad",
     "vjp",

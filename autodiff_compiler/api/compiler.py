@@ -15,6 +15,7 @@ with pristine.as_they_were():
     from ..frontend.custom_rules import lower_custom, lower_custom_made
     from ..frontend.lower import lower
     from ..frontend.observe import WATCH, Watch
+    from ..frontend.solvers import lower_solver
     from ..ir.printer import print_function
     from ..transforms import pipeline
     from ..transforms.stages import WRITES, stages
@@ -39,6 +40,7 @@ __all__ = [
     "lower_custom",
     "lower_custom_made",
     "lower_on_gradient",
+    "lower_solver",
     "lower_transform",
     "pipeline",
     "print_function",
