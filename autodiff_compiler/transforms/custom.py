@@ -1,10 +1,10 @@
 """Calls of functions that bring rules of their own: each is replaced by its function, or by what its rule says.
 
-Takes a function with calls of `ir.custom`. For the reverse transform, a call that is differentiated by becomes the
-operations of the rule's forward function, and a seam: no derivative passes through these operations, and the cotangents
-at the seam enter the rule's backward function, of which the operations are put into the backward sweep. A rule for
-tangents is put in with tangents that are zero. It is linear in them, so the derivative by them is its transpose.
-All other calls become the function itself, at last. `custom_jvp` has forward mode.
+Takes a function with calls of `ir.custom`. Gives it with the operations that stand for them. For the reverse transform,
+a call that is differentiated by becomes the operations of the rule's forward function, and a seam: no derivative passes
+through these operations, and the cotangents at the seam enter the rule's backward function, of which the operations are
+put into the backward sweep. A rule for tangents is put in with tangents that are zero. It is linear in them, so the
+derivative by them is its transpose. All other calls become the function itself, at last. `custom_jvp` has forward mode.
 
 >>> import numpy as np
 >>> import autodiff_compiler as ad

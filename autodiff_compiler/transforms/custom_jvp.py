@@ -21,9 +21,6 @@ from ..errors import UnsupportedError
 from ..ir.core import DERIVED, Op, Value, type_of
 from ..ir.rewrite import clone_function, content_operands
 from .custom import check_operands, no_rule, not_linear, spliced, zero_like
-from .residuals import place
-from .simplify import drop_dead
-from .vjp import differentiate
 
 if TYPE_CHECKING:
     from .jvp import Pushforward
@@ -87,14 +84,13 @@ def _transposed(p: Pushforward, op: Op, dots: list[Any]) -> tuple[Sequence[Any],
     backward.body.exit = tuple([backward.body.exit[k] for k in wanted])
     if not bars or not wanted:
         return outs, [None] * count
-    pulled = differentiate(backward, bars)
-    drop_dead(pulled)
+    assert p.adjoint is not None
+    pulled = p.adjoint(backward, bars)
     roots = [pulled.params[k] for k in bars]
     follow = varied_values(pulled.body, roots)
     for inner in pulled.body.walk():
         if inner.tag == DERIVED and any(v in follow for v in content_operands(inner)):
             raise not_linear(rules, "forward mode", "the cotangents")
-    place(pulled)
     moving = [k for k, v in enumerate(op.results) if type_of(v).may_be_float]
     zeros = [zero_like(p.b, outs[k]) for k in moving]
     seeds = [dots[k] for k in wanted if type_of(rules.backward.body.exit[k]).may_be_float]

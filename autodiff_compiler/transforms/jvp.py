@@ -70,16 +70,21 @@ from .unfit import covering
 from .vjp import ON_RECORDS, Reverse
 from .zeros import holds_below, is_choice
 
+Adjoint = Callable[[Function, list[int]], Function]
 
-def push_forward(fn: Function, wrt: Sequence[int], handed_on: Container[int] = ()) -> Function:
+
+def push_forward(
+    fn: Function, wrt: Sequence[int], handed_on: Container[int] = (), adjoint: Adjoint | None = None
+) -> Function:
     """The function of fn's parameters, and of a tangent for each of the parameters numbered `wrt`, that returns fn's
     results and then their tangents. The tangent of a result that cannot carry one is None, and that of the results
     numbered `handed_on`, which are not differentiated.
 
-    Tangents have the shapes and dtypes of the values that they belong to.
+    Tangents have the shapes and dtypes of the values that they belong to. `adjoint`: differentiates a function, to
+    transpose what users have written for reverse mode only.
     """
     forward = clone_function(fn)[0]
-    return Pushforward(forward, [forward.params[k] for k in wrt], handed_on).run(fn)
+    return Pushforward(forward, [forward.params[k] for k in wrt], handed_on, adjoint).run(fn)
 
 
 class Tangents:
@@ -128,8 +133,9 @@ class Pushforward:
     dots: the tangents so far. An active value without one has the tangent zero.
     """
 
-    def __init__(self, fn: Function, wrt: list[Value], handed_on: Container[int] = ()):
+    def __init__(self, fn: Function, wrt: list[Value], handed_on: Container[int] = (), adjoint: Adjoint | None = None):
         self.fn = fn
+        self.adjoint = adjoint
         self.wrt = wrt
         self.handed_on = handed_on
         outputs = [v for k, v in enumerate(fn.body.exit) if k not in handed_on]

@@ -89,7 +89,7 @@ def _differentiate(task: Task) -> None:
 
 
 def _push_forward(task: Task) -> None:
-    task.fn = push_forward(task.fn, task.wrt, task.handed_on)
+    task.fn = push_forward(task.fn, task.wrt, task.handed_on, adjoint)
 
 
 def _own(task: Task) -> None:
