@@ -15,11 +15,13 @@ array([ -7., -10.])
 from typing import TYPE_CHECKING, Any
 
 from . import nn, pristine, runtime  # noqa: F401  (emitted code takes it from here)
+from .api.custom import custom_jvp, custom_vjp, on_gradient, register_jvp, register_vjp
 from .api.forward import jvp
 from .api.jacobians import hessian, jacfwd, jacobian, jacrev, value_and_jacobian
 from .api.linearized import linearize
 from .api.products import derivative, elementwise_grad, hvp, laplacian
 from .api.pullbacks import vjp
+from .api.solvers import fixed_point, root
 from .api.testing import check_grads
 from .api.transforms import grad, value_and_grad
 from .api.trees import from_tree
@@ -35,7 +37,7 @@ from .errors import (
 
 if TYPE_CHECKING:
     from .api.explain import explain
-    from .operations.numerical import numerical
+    from .operations.numerical import nondifferentiable, numerical
     from .operations.record import elementwise, primitive
     from .operations.record import jvp as jvp_rule
     from .operations.record import vjp as vjp_rule
@@ -71,6 +73,7 @@ _LATE = {
     "grad_pass_through": "tape.custom",
     "jvp_rule": "operations.record",
     "no_gradient": "tape.custom",
+    "nondifferentiable": "operations.numerical",
     "numerical": "operations.numerical",
     "primitive": "operations.record",
     "recompute_grad": "tape.custom",
@@ -119,9 +122,12 @@ __all__ = [
     "constant",
     "custom_gradient",
     "derivative",
+    "custom_jvp",
+    "custom_vjp",
     "elementwise",
     "elementwise_grad",
     "explain",
+    "fixed_point",
     "from_tree",
     "function",
     "grad",
@@ -137,10 +143,15 @@ __all__ = [
     "linearize",
     "nn",
     "no_gradient",
+    "nondifferentiable",
     "numerical",
+    "on_gradient",
     "ops",
     "primitive",
     "recompute_grad",
+    "register_jvp",
+    "register_vjp",
+    "root",
     "stop_gradient",
     "value_and_grad",
     "value_and_jacobian",

@@ -253,6 +253,10 @@ def lowers_by(lowering: Lowering) -> Callable[[F], F]:
     return enter
 
 
+# Functions of others that users have given a rule of their own: by identity, with the object, which keeps it alive.
+REGISTERED: dict[int, tuple[Any, Lowering]] = {}
+
+
 def refused(message: str, remedy: str) -> Lowering:
     """The lowering of a call that is not supported in compiled functions."""
 
@@ -265,6 +269,8 @@ def refused(message: str, remedy: str) -> Lowering:
 def lowering_of(obj: Any) -> Any:
     """What a function or object of this package's says of how a call of it is lowered; None: nothing. An object of a
     user's is not asked, as its class may compute attributes."""
+    if id(obj) in REGISTERED:
+        return REGISTERED[id(obj)][1]
     if isinstance(obj, types.FunctionType):
         return _LOWERINGS.get(obj)
     found = class_lookup(type(obj), "__autodiff_lower__")

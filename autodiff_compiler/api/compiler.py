@@ -11,8 +11,11 @@ threads that enter a package by different modules would find each other's half m
 from .. import pristine
 
 with pristine.as_they_were():
+    from ..frontend.custom_hooks import lower_on_gradient
+    from ..frontend.custom_rules import lower_custom, lower_custom_made
     from ..frontend.lower import lower
     from ..frontend.observe import WATCH, Watch
+    from ..frontend.solvers import lower_solver
     from ..ir.printer import print_function
     from ..transforms import jacobian, pipeline
     from ..transforms.stages import WRITES, stages
@@ -41,6 +44,10 @@ __all__ = [
     "lower_call",
     "lower_jvp",
     "lower_linear",
+    "lower_custom",
+    "lower_custom_made",
+    "lower_on_gradient",
+    "lower_solver",
     "lower_transform",
     "pipeline",
     "print_function",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..api.likely import corner, likely_cause
 from .targets import Path, Target, at, call_primal, gradient_of, is_inexact, leaves_of, print_table, replaced
 
 _STEP = 6e-6  # about the cube root of a double's precision, where central differences are best
@@ -40,12 +41,9 @@ def _difference(f: Callable[[Any], float], leaf: Any, index: Any) -> complex:
 _MOST_KINKS = 5  # that are printed
 
 
-def _kink(f: Callable[[Any], float], leaf: Any, index: Any, place: str, noise: float) -> str:
-    """What to say if the function has a tie or a jump right at this entry: a difference means nothing there."""
+def _line(f: Callable[[Any], float], leaf: Any, index: Any) -> tuple[Callable[[float], float], float]:
+    """How the value changes along one entry, and the step that goes with its size."""
     entry = leaf[index] if isinstance(leaf, np.ndarray) else leaf
-    if np.iscomplexobj(entry):
-        return ""
-    h = 20 * _STEP * max(1.0, abs(entry))
 
     def moved(amount: float) -> float:
         if isinstance(leaf, np.ndarray):
@@ -54,28 +52,25 @@ def _kink(f: Callable[[Any], float], leaf: Any, index: Any, place: str, noise: f
             return f(out)
         return f(leaf + amount)
 
-    here = moved(0.0)
-    sides = []
-    for sign in (-1.0, 1.0):
-        near, far = sign * (moved(sign * h) - here), sign * (moved(sign * 10 * h) - here)
-        jump = abs((10 * near - far) / 9)  # what is left of the change as the step goes to zero
-        if jump > 1e-3 * abs(near) + 10 * noise and jump > 20 * abs(far - near):
-            side = "below" if sign < 0 else "above"
-            return (
-                f"{place} is at a jump, or right beside one: {side}, the value differs by {jump:.3g}. "
-                "No derivative exists there"
-            )
-        sides.append(near / h)
-    left, right = sides
-    bend = abs(right - left)
-    # The difference of the slopes of a smooth function goes with the step; that of a tie does not.
-    wide = abs((moved(10 * h) - 2 * here + moved(-10 * h)) / (10 * h))
-    if bend > 1e-3 * max(abs(left), abs(right)) and bend > 0.5 * wide and bend * h > 10 * noise:
-        return (
-            f"{place} is at a tie: the slope is {left:.4g} below and {right:.4g} above. The gradient is one of the "
-            "subgradients, central differences give their mean; check at other inputs"
-        )
-    return ""
+    return moved, 20 * _STEP * max(1.0, abs(entry))
+
+
+def _remark(
+    f: Callable[[Any], float], leaf: Any, index: Any, noise: float, got: complex, want: complex, ok: bool
+) -> str:  # fmt: skip
+    """What to say of an entry where the gradient and the differences disagree, or that is at a kink or a jump."""
+    line, h = _line(f, leaf, index)
+    if np.iscomplexobj(leaf):
+        return "" if ok else f": the gradient is {got:.10g}, the central difference {want:.10g}"
+    found = corner(line, h, noise)
+    if found:
+        kink = found.startswith("a kink")
+        more = "The gradient is one of the subgradients, central differences give their mean; check at other inputs"
+        return f" is at {found}. {more if kink else 'No derivative exists there'}"
+    if ok:
+        return ""
+    values = f"the gradient is {np.real(got):.10g}, the central difference {np.real(want):.10g}"
+    return f": {values}. Likely cause: {likely_cause(line, float(np.real(got)), h)}"
 
 
 def check(target: Target, options: argparse.Namespace) -> int:
@@ -119,10 +114,12 @@ def check(target: Target, options: argparse.Namespace) -> int:
             ok = bool(absolute <= (options.tolerance or precision) * scale + noise)  # False for a nan
             fine &= ok
             rows.append([name, str(np.shape(leaf)), f"{absolute:.2e}", f"{absolute / scale:.2e}", "ok" if ok else "NO"])
-            for index in entries:
+            fits = error <= (options.tolerance or precision) * scale + noise
+            for k in np.argsort(-error):
+                index = entries[k]
                 place = name + (f"[{', '.join(map(str, index))}]" if index else "")
-                text = _kink(f, wide, index, f"{place} = {leaf[index] if index else leaf!s}", noise)
-                kinks += [text] if text else []
+                text = _remark(f, wide, index, noise, have[k], want[k], bool(fits[k]))
+                kinks += [f"{place} = {leaf[index] if index else leaf!s}{text}"] if text else []
     print_table(["argument", "shape", "max abs error", "max rel error", "ok"], rows)
     if sampled:
         print(f"({options.entries} entries of each larger argument, chosen at random)")

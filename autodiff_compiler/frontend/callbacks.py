@@ -51,7 +51,7 @@ from .objects import is_generated, is_object
 from .scopes import scope_of
 from .structures import Leaf
 
-_CHANGING = frozenset(
+CHANGING = frozenset(
     [
         "append",
         "extend",
@@ -215,7 +215,7 @@ class _Lifting:
                 self.refuse("a generator")
             if isinstance(n, (ast.Subscript, ast.Attribute)) and not isinstance(n.ctx, ast.Load):
                 self.note_changed(n)
-            if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in _CHANGING:
+            if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in CHANGING:
                 self.note_changed(n.func)
             self.used.update([x for x in (getattr(n, "id", None), getattr(n, "arg", None)) if isinstance(x, str)])
         body: list[ast.stmt] = (

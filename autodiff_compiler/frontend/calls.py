@@ -414,7 +414,7 @@ class Calls(Comprehensions):
         return Super(cls, self.load(first, node))
 
 
-def _call_object(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
+def _call_object(ctx: Any, fn: Obj, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
     result = _call_known(ctx, fn, args, kwargs, node)
     ctx.overwritten(fn.obj, args, kwargs, node)
     return result

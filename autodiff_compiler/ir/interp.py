@@ -9,6 +9,7 @@ from itertools import repeat
 from typing import Any
 
 from .core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value, leaves, map_leaves
+from .custom import CUSTOMS
 from .opset import LIST_NEW, PUSH
 
 Env = dict[Value, Any]
@@ -77,6 +78,12 @@ def _step(op: Op, env: Env) -> None:
         inner = dict(env)
         inner.update(zip(func.regions[0].params, args, strict=True))
         results = _run(func.regions[0], inner)
+    elif op.prim in CUSTOMS:
+        rules, operands, captured = op.args
+        assert rules.primal is not None
+        inner = dict(env)
+        inner.update(zip(rules.primal.params, _resolve((*operands, *captured), env), strict=True))
+        results = _run(rules.primal.body, inner)
     else:
         shapes = op.prim.shape_only
         if op.prim is LIST_NEW:

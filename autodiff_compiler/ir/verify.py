@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Exit, Function, Op, Region, Value, leaves
+from .custom import CUSTOMS, LINEAR, SEAM
 from .opset import ADDAT, PUSH, SET
 from .printer import print_op
 from .roles import ARRAY, is_numpys, role_of
@@ -34,8 +35,12 @@ def _safe_print(op: Op) -> str:
         return repr(op)
 
 
+# Operations with as many results as what they run has.
+_MANY = frozenset({IF, LOOP, TRY, FUNC, CALL, SEAM, LINEAR, *CUSTOMS})
+
+
 def check_results_match_prim(op: Op) -> None:
-    if op.prim not in (IF, LOOP, TRY, FUNC, CALL) and len(op.results) != op.prim.nout:
+    if op.prim not in _MANY and len(op.results) != op.prim.nout:
         _fail(op, f"{op.prim.name} has {len(op.results)} results, its primitive {op.prim.nout}")
 
 

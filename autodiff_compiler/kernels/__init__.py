@@ -21,7 +21,9 @@ from .matrices import cofactors, inverse
 from .normal import erf, erfc, erfinv, gaussian, ndtr
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .ratios import base_log, over, power, product, quotient, ratio
+from .rules import hooked, matching
 from .scans import embed, flip_scan, linear_scan, overlap, shift, split_like
+from .solvers import iterated, newton, solved
 from .sorting import place_of_max, place_of_min, sorted_places
 from .special import bessel_i, lgamma, polygamma, rsqrt, sinc_slope
 
@@ -30,6 +32,7 @@ __all__ = [
     "difference_pushforward",
     "vector_of",
     "number_of",
+    "hooked",
     "implicit_adjoint",
     "implicit",
     "closed",
@@ -51,11 +54,14 @@ __all__ = [
     "flip_scan",
     "gaussian",
     "inverse",
+    "iterated",
     "lgamma",
     "linear_scan",
     "log_softmax",
     "logsumexp",
+    "matching",
     "ndtr",
+    "newton",
     "over",
     "overlap",
     "place_of_max",
@@ -79,6 +85,7 @@ __all__ = [
     "softmax",
     "softplus",
     "softsign",
+    "solved",
     "sorted_places",
     "split_like",
 ]

@@ -4,6 +4,7 @@ from ..pristine import hold
 from . import (
     callbacks,
     choices,
+    custom,
     decompositions,
     draws,
     elementwise,
@@ -33,6 +34,7 @@ hold("operations")
 __all__ = [
     "callbacks",
     "choices",
+    "custom",
     "decompositions",
     "draws",
     "elementwise",

@@ -70,6 +70,27 @@ op(
 )  # fmt: skip
 
 
+def _of_start(b: Builder, start: Any) -> Ty:
+    """The type of a solution: a number, or an array of floats with the shape of the start."""
+    dims = type_of(start).dims
+    return NUMBER if dims == () else array(_FLOAT, dims)
+
+
+# They call functions of the program's. Each call is one solution, which is not to be computed twice.
+op(
+    runtime.iterated,
+    "step, x0, tol, maxiter",
+    type=lambda b, step, x0, *rest: _of_start(b, x0),
+    nondiff=True,
+    effects=True,
+)
+op(
+    runtime.newton, "fun, slope, x0, tol, maxiter",
+    type=lambda b, fun, slope, x0, *rest: _of_start(b, x0), nondiff=True, effects=True,
+)  # fmt: skip
+op(runtime.solved, "solver, fun, x0", type=lambda b, solver, fun, x0: _of_start(b, x0), nondiff=True, effects=True)
+
+
 def _implicit_type(b: Builder, fun: Any, at: Any, free: Any, x: Any, *operands: Any) -> Ty:
     return type_of(x)
 

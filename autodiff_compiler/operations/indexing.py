@@ -28,6 +28,14 @@ def _get(g: Any, out: Any, a: Any, path: Path) -> Any:
     return emit(opset.ADDAT, lib.zeros_for(g, a), path, g)
 
 
+@jvp(opset.GET, "a")
+def _get_tangent(d: Any, out: Any, a: Any, path: Path) -> Any:
+    # The tangent of a number of NumPy's may be one of Python's, which takes no subscripts.
+    if type_of(a).is_scalar and type_of(d).is_scalar:
+        d = call(np.asarray, d)
+    return lib.at_shape(emit(opset.GET, d, path), out)
+
+
 Path = tuple[Any, ...]
 
 

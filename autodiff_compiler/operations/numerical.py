@@ -80,6 +80,46 @@ def numerical(fun: Any = None, *, method: str = "central", step: float | None = 
     return operation
 
 
+def nondifferentiable(fun: F) -> F:
+    """Declare that the derivative of `fun` is zero, and have it called as it is: its source is not followed.
+
+    fun: takes and gives whatever it does, and may have effects; it must not write to its arguments. In emitted code it
+        is called once for each evaluation, in order. What it returns is a constant, in all modes and on a tape.
+
+    Works as a function and as a decorator. Use it for helpers that count, look up, round or print. For one that the
+    compiler can follow, `stop_gradient` of its result does the same, and emitted code is faster.
+
+    >>> import numpy as np
+    >>> import autodiff_compiler as ad
+    >>> @ad.nondifferentiable
+    ... def nearest(x):
+    ...     return float(str(round(x)))
+    >>> ad.grad(lambda x: x * nearest(x))(2.4)
+    2.0
+    """
+    prim = Prim(
+        getattr(fun, "__name__", "nondifferentiable"), fun, params=("*args",), alias="maybe", nondiff=True, effects=True
+    )  # fmt: skip
+    RULES_OF_USERS.append(str(getattr(fun, "__module__", "")))
+
+    @functools.wraps(fun, updated=())
+    def operation(*args: Any, **kwargs: Any) -> Any:
+        if symbolic(args, kwargs):
+            return apply(operation, *args, **kwargs)
+        for on_tape in CONSTANT_ON_TAPE:
+            found = on_tape(fun, args, kwargs)
+            if found is not NotImplemented:
+                return found
+        return fun(*args, **kwargs)
+
+    PRIMS[operation] = prim
+    return operation  # type: ignore[return-value]
+
+
+# What is asked of a call of such a function first: the tape, once it is imported.
+CONSTANT_ON_TAPE: list[Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]] = []
+
+
 def _like(b: Builder, black: Any, k: int, kwargs: Any, g: Any, *args: Any) -> Ty:
     t = type_of(args[k])
     return ANY if t.dims is None else array(t.dtype, t.dims) if t.dims else Ty("any", t.dtype, ())

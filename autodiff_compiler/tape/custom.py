@@ -142,8 +142,8 @@ def custom_gradient(f: F, convert: Callable[[Any], Any] | None = None) -> F:
                     f"custom_gradient function expected to return {len(given)} gradients, but returned {len(grads)} "
                     "instead."
                 )
-            kept = [_tensor_or_none(g, x) for g, x in zip(grads, given) if isinstance(x, Operand)]
-            return kept + [_tensor_or_none(g, v) for g, v in zip(of_variables, variables)]
+            kept = [tensor_or_none(g, x) for g, x in zip(grads, given) if isinstance(x, Operand)]
+            return kept + [tensor_or_none(g, v) for g, v in zip(of_variables, variables)]
 
         if outside is not None:
             outs = record_barrier(outs, [*inputs, *variables], back)
@@ -169,7 +169,7 @@ def _astype(x: Any, dtype: Any) -> Any:
     return x.astype(dtype)
 
 
-def _tensor_or_none(g: Any, x: Any) -> Any:
+def tensor_or_none(g: Any, x: Any) -> Any:
     """A cotangent of the operand `x`, in its dtype. `sweep.check_cotangent` refuses those that do not fit."""
     if g is None:
         return None
@@ -351,4 +351,5 @@ def named_operation(
 __all__ = [
     "Operation", "RegisterGradient", "custom_gradient", "grad_pass_through", "isolated", "named_operation",
     "no_gradient", "record_barrier", "recompute_grad", "stop_gradient",
+    "tensor_or_none",
 ]  # fmt: skip

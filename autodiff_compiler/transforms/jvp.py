@@ -55,8 +55,9 @@ from ..ir.core import (
     map_leaves,
     type_of,
 )
+from ..ir.custom import CUSTOM, CUSTOM_EFFECTS
 from ..ir.opset import POP, PUSH, STACK_NEW, SUM_TO, ZEROS
-from ..ir.rewrite import called, clone_function
+from ..ir.rewrite import called, clone_function, replace_values
 from ..ir.types import Ty
 from ..operations import lib, record, tangents
 from ..operations.choices import PRODUCT
@@ -64,23 +65,28 @@ from ..operations.lib import WEIGHTS
 from ..operations.signs import POWERS, positive
 from . import algebra, lost
 from .cotangents import cotangent_type, holds_records, named_arguments
+from .custom_jvp import push_custom
 from .unfit import covering
 from .vjp import ON_RECORDS, Reverse
 from .zeros import holds_below, is_choice
 
+Adjoint = Callable[[Function, list[int]], Function]
+
 
 def push_forward(
-    fn: Function, wrt: Sequence[int], handed_on: Container[int] = (), seeds: Sequence[Any] | None = None
+    fn: Function, wrt: Sequence[int], handed_on: Container[int] = (), seeds: Sequence[Any] | None = None,
+    adjoint: Adjoint | None = None,
 ) -> Function:  # fmt: skip
     """The function of fn's parameters, and of a tangent for each of the parameters numbered `wrt`, that returns fn's
     results and then their tangents. The tangent of a result that cannot carry one is None, and that of the results
     numbered `handed_on`, which are not differentiated. With `seeds`, these are the tangents of the parameters, and the
     function takes none.
 
-    Tangents have the shapes and dtypes of the values that they belong to.
+    Tangents have the shapes and dtypes of the values that they belong to. `adjoint`: differentiates a function, to
+    transpose what users have written for reverse mode only.
     """
     forward = clone_function(fn)[0]
-    return Pushforward(forward, [forward.params[k] for k in wrt], handed_on).run(fn, seeds)
+    return Pushforward(forward, [forward.params[k] for k in wrt], handed_on, adjoint).run(fn, seeds)
 
 
 class Tangents:
@@ -129,8 +135,9 @@ class Pushforward:
     dots: the tangents so far. An active value without one has the tangent zero.
     """
 
-    def __init__(self, fn: Function, wrt: list[Value], handed_on: Container[int] = ()):
+    def __init__(self, fn: Function, wrt: list[Value], handed_on: Container[int] = (), adjoint: Adjoint | None = None):
         self.fn = fn
+        self.adjoint = adjoint
         self.wrt = wrt
         self.handed_on = handed_on
         outputs = [v for k, v in enumerate(fn.body.exit) if k not in handed_on]
@@ -142,6 +149,7 @@ class Pushforward:
         curves = [r for op in fn.body.walk() if bends(op, self.active) for r in op.results] if roots else []
         self.tangents = Tangents(fn.body, varied_values(fn.body, curves) if curves else ())
         self.dots: dict[Value, Any] = {}
+        self.replaced: dict[Value, Any] = {}  # results of calls with rules of their own, by what the rules give
         self.lost: dict[Value, Op] = {}  # text, tuples and the like that were made of active values
         self.caught = self.strict = 0  # how many blocks around catch exceptions, and how many make errors of warnings
         self.b = Builder(fn.body)
@@ -159,6 +167,7 @@ class Pushforward:
             moving = [type_of(v).may_be_float and k not in self.handed_on for k, v in enumerate(body.exit)]
             out = [self.dot(v) if moves else None for v, moves in zip(body.exit, moving)]
         body.exit = (*body.exit, *out)
+        replace_values(body, self.replaced)
         result = Function(source.name, body, dict(source.meta))
         return result
 
@@ -368,6 +377,8 @@ PUSHED: dict[Prim, Callable[[Pushforward, Op], None]] = {
     TRY: Pushforward.attempt,
     FUNC: Pushforward.function,
     CALL: Pushforward.call,
+    CUSTOM: push_custom,
+    CUSTOM_EFFECTS: push_custom,
     **dict.fromkeys((STACK_NEW, PUSH, POP), Pushforward.stack),
 }
 

@@ -33,9 +33,11 @@ from ..analysis.sharing import Sharing
 from ..errors import InternalError
 from ..ir.budget import doing
 from ..ir.core import Function, type_of
+from ..ir.custom import CUSTOMS
 from ..ir.opset import SUM_TO
 from ..ir.rewrite import content_operands, replace_values
 from ..records import mutable_record, record
+from .custom import call_functions
 from .inplace import InPlace
 from .jacobian import is_number, stack_cotangents, stack_tangents
 from .jvp import push_forward
@@ -93,7 +95,7 @@ def _differentiate(task: Task) -> None:
 
 
 def _push_forward(task: Task) -> None:
-    task.fn = push_forward(task.fn, task.wrt, task.handed_on, task.seeds)
+    task.fn = push_forward(task.fn, task.wrt, task.handed_on, task.seeds, adjoint)
 
 
 def _stack(task: Task) -> None:
@@ -158,6 +160,9 @@ PASSES: tuple[Pass, ...] = (
          "any function", "operations that need a shape only ask an argument for it"),
     Pass("stack", "dead code", lambda task: drop_dead(task.fn),
          "any function", "no operation is left that nothing needs"),
+    Pass("print", "custom", lambda task: call_functions(task.fn),
+         "any function", "in the place of each call of a function with rules stands what the function does",
+         lambda task: any(op.prim in CUSTOMS for op in task.fn.body.walk())),
     Pass("print", "own", _own,
          "an adjoint whose backward sweep becomes a function", "that function reads only arrays of its own",
          lambda task: task.split is not None),

@@ -46,11 +46,12 @@ import numpy as np
 from ..analysis.activity import activity
 from ..ir import opset
 from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, Builder, Function, Op, Prim, Value, leaves, type_of
+from ..ir.custom import LINEAR, SEAM
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
 from ..ir.rewrite import clone_function
 from ..ir.types import Ty
 from ..operations import record
-from . import algebra, lost, vjp_control
+from . import algebra, custom, lost, vjp_control
 from .cotangents import (
     adds_axes,
     bar_of,
@@ -99,6 +100,8 @@ class Reverse:
         self.wrt = wrt
         for op in forward.body.walk():
             op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
+        outputs = custom.with_seams(forward, wrt, outputs)
+        self.custom = any(op.prim in (SEAM, LINEAR) for op in forward.body.walk())
         self.active, self.tainted = activity(forward.body, wrt, outputs)
         self.stacks: dict[Value, Value] = {}  # from a forward stack to the stack of its cotangents
         self.adjoints: dict[Op, vjp_control.Adjoint] = {}
@@ -142,6 +145,8 @@ class Reverse:
             self.backward(Path(list(ops), [body]), env)
             grads = [self.b.emit(ZEROS, v) if env.get(v) is None else env[v] for v in self.wrt]
         body.exit = (tuple(forward_results) if keep_results else ()) + tuple(grads)
+        if self.custom:
+            custom.settle(body)
         result = Function(source.name, body, dict(source.meta))
         result.meta["forward_ops"] = count
         result.meta["seed_params"] = len(new_params)
@@ -339,6 +344,8 @@ CONTROL: dict[Prim, Callable[[Reverse, Any, Bars], None]] = {
     FUNC: vjp_control.nothing,
     PUSH: vjp_control.backward_push,
     POP: vjp_control.backward_pop,
+    SEAM: custom.backward_seam,
+    LINEAR: custom.backward_linear,
 }
 # Operations that may hand on arrays of records.
 ON_RECORDS = frozenset({GET, SET, opset.COPY, opset.PRIMS[np.copy]})

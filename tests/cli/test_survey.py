@@ -149,8 +149,8 @@ def test_coverage_runs_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Pat
 @pytest.mark.parametrize(
     "body, said",
     [
-        ("np.maximum(x, 0.5)", "x[0] = 0.5 is at a tie: the slope is -?0 below and 1 above"),
-        ("np.abs(x - 0.5) * 3.0", "x[0] = 0.5 is at a tie: the slope is -3 below and 3 above"),
+        ("np.maximum(x, 0.5)", "x[0] = 0.5 is at a kink: the slope is -?0 below and 1 above"),
+        ("np.abs(x - 0.5) * 3.0", "x[0] = 0.5 is at a kink: the slope is -3 below and 3 above"),
         (
             "np.where(x > 0.5, x + 1.0, x)",
             "is at a jump, or right beside one: above, the value differs by 1",
