@@ -380,7 +380,7 @@ def entry_key(transformed: Any, fn: Any, names: tuple[str, ...], values: tuple[A
     try:
         chain = []
         step = transformed
-        while hasattr(type(step), "__autodiff_portable__"):
+        while step is not fn and hasattr(type(step), "__autodiff_portable__"):
             chain += step.__autodiff_portable__()
             step = step.primal
         if step is not fn:

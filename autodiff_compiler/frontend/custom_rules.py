@@ -16,8 +16,8 @@ from .. import runtime
 from ..errors import ArgumentError, RuleLookupError, UnsupportedError
 from ..ir.core import FUNC, Function, Op, Region, Value, type_of
 from ..ir.custom import CUSTOM, CUSTOM_EFFECTS, CUSTOMS, Rules
-from ..ir.opset import PRIMS
-from ..ir.rewrite import drop_uncalled, free_values, replace_values
+from ..ir.opset import POP, PRIMS, PUSH, RAISE, STACK_NEW
+from ..ir.rewrite import content_operands, drop_uncalled, free_values, replace_values
 from ..lowered import lowers_by
 from ..operations import custom  # noqa: F401  (the record of `runtime.matching`)
 from .avals import (
@@ -143,15 +143,16 @@ class _Call:
         """The rules that are being lowered for a call like this one, which is in them."""
         if not _underway(self.ctx):
             return None
-        other, rules = _underway(self.ctx)[-1]
-        if other.made is not self.made or rules.primal is None or len(other.args) != len(self.args):
-            return None
-        if len(other.operands) != len(self.operands) or len(other.pieces) != len(self.pieces):
-            return None
-        alike = all(same_form(a, b) for a, b in zip(other.structures, self.structures))
-        dims = self.ctx.builder.dims
-        fits = all(same_type(dims, x.type, y.type) for x, y in zip(other.operands, self.operands))
-        return (rules, other.out) if alike and fits else None
+        for other, rules in reversed(_underway(self.ctx)):
+            if other.made is not self.made or rules.primal is None or len(other.args) != len(self.args):
+                continue
+            if len(other.operands) != len(self.operands) or len(other.pieces) != len(self.pieces):
+                continue
+            alike = all(same_form(a, b) for a, b in zip(other.structures, self.structures))
+            dims = self.ctx.builder.dims
+            if alike and all(same_type(dims, x.type, y.type) for x, y in zip(other.operands, self.operands)):
+                return rules, other.out
+        return None
 
     # --- functions ------------------------------------------------------------------------------------------------
 
@@ -450,30 +451,43 @@ class _Call:
 
     def close(self, rules: Rules) -> None:
         """Make what the functions read from around them parameters of theirs."""
-        captured: dict[Value, None] = {}
+        read: dict[Value, None] = {}
+        content: set[Value] = set()
         for fn, _ in self.regions:
-            captured.update(dict.fromkeys(free_values(fn.body)))
-        rules.captured = tuple(captured)
+            read.update(dict.fromkeys(free_values(fn.body)))
+            content.update(free_values(fn.body, content_operands))
+        rules.captured = tuple([v for v in read if v in content])
+        rules.shaped = tuple([v for v in read if v not in content])
+        if read and rules.distant:
+            raise UnsupportedError(
+                f"rules that call each other, where {self.name!r} or its rule reads something around it",
+                self.loc,
+                "pass it as an argument",
+            )
         for fn, _ in self.regions:
-            mapping: dict[Value, Any] = {v: fn.body.param(v.type, v.hint) for v in captured}
+            mapping: dict[Value, Any] = {v: fn.body.param(v.type, v.hint) for v in (*rules.captured, *rules.shaped)}
             replace_values(fn.body, mapping)
+            inside = [tuple([mapping[v] for v in group]) for group in (rules.captured, rules.shaped)]
             for op in fn.body.walk():
                 if op.prim in CUSTOMS and op.args[0] is rules:
-                    op.args = (rules, op.args[1], tuple(mapping.values()))
+                    op.args = (rules, op.args[1], *inside)
         later = [fn for fn, _ in self.regions[1:]]
-        rules.effects = any(op.prim.effects for fn in later for op in fn.body.walk() if op.prim.name != "raise")
+        rules.effects = any(_is_seen(op) for fn in later for op in fn.body.walk() if op.prim is not RAISE)
 
     def emitted(self, rules: Rules, out: Any) -> Val:
         """Append the call. `out`: the structure of its result."""
         ctx = self.ctx
         assert rules.primal is not None
-        prim = CUSTOM_EFFECTS if any(op.prim.effects for op in rules.primal.body.walk()) else CUSTOM
-        op = Op(prim, (rules, self.operands, rules.captured or ()), {}, (), self.loc)
+        prim = CUSTOM_EFFECTS if any(map(_is_seen, rules.primal.body.walk())) else CUSTOM
+        op = Op(prim, (rules, self.operands, rules.captured, rules.shaped), {}, (), self.loc)
         values = rules.primal.body.exit
         op.results = [Value(type_of(v), v.hint if type(v) is Value else "", op) for v in values]
         ctx.builder.append(op)
+        open_calls = [r for _, r in _underway(ctx)]
+        if rules in open_calls[:-1]:
+            rules.distant.append(op)
         cells = list(ctx.cells_in(self.args))
-        captured = set(rules.captured or ())
+        captured = set(rules.captured)
         for heap in (ctx.inputs.initial, ctx.state.heap):
             cells += [c for c, content in heap.items() if type(content) is Value and content in captured]
         sharing = {id(r) for r, v in zip(op.results, values) if may_share(v)}
@@ -484,7 +498,7 @@ class _Call:
             if type(piece.av) is not Ref:
                 return value
             if id(value) not in sharing:
-                return ctx.fresh(value, like=(piece.av,))
+                return self.wrapped(piece.av, value)
             av = ctx.fresh(value)
             if type(av) is Ref:
                 ctx.cells.contiguous.discard(av.cell)
@@ -553,6 +567,11 @@ def lower_custom_made(ctx: Ctx, cls: Any, args: list[Val], kwargs: dict[str, Val
 
 
 # --- what is underway ----------------------------------------------------------------------------------------------
+
+
+def _is_seen(op: Op) -> bool:
+    """The operation has an effect that is seen outside of the function."""
+    return op.prim.effects and op.prim not in (PUSH, POP, STACK_NEW)
 
 
 def _positions(call: _Call, numbers: Sequence[int]) -> list[int]:

@@ -1,8 +1,8 @@
 """Calls of functions that bring rules of their own: `custom_vjp` and `custom_jvp`.
 
-``custom(rules, operands, captured)`` is such a call. `rules` holds the function and its rules in SSA form, so that a
-transform can put one of them in the place of the call: the function, where the call is not differentiated; what the
-rule says, where it is. The results are the leaves of the function's result.
+``custom(rules, operands, captured, shaped)`` is such a call. `rules` holds the function and its rules in SSA form, so
+that a transform can put one of them in the place of the call: the function, where the call is not differentiated; what
+the rule says, where it is. The results are the leaves of the function's result.
 
 The other operations of this module stand only in a function that the reverse transform is working on, see
 `transforms.custom`:
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .core import Function, Loc, Prim, Value, type_of
+from .core import Function, Loc, Op, Prim, Value, type_of
 from .types import PY_FLOAT, Ty
 
 
@@ -26,8 +26,8 @@ class Rules:
     """A function and its rules, for one call.
 
     All functions take the operands of the call first, and the captured values last. `fixed`: the operands that the call
-    is not to be differentiated by, by position; `capturing`: what else the rules read, which may not be differentiated
-    by either.
+    is not to be differentiated by, by position. `captured`: what else the functions read, which may not be
+    differentiated by either; `shaped`: that of which they ask the shape only.
 
     primal:   gives the results
     forward:  gives the results, then the residuals
@@ -49,7 +49,9 @@ class Rules:
         self.pushes: list[tuple[Function, tuple[int, ...]]] = []
         self.joint = True
         self.effects = False  # of the backward function or of the rule for tangents
-        self.captured: tuple[Value, ...] | None = None  # None until all functions are there
+        self.captured: tuple[Value, ...] = ()
+        self.shaped: tuple[Value, ...] = ()
+        self.distant: list[Op] = []  # calls with these rules in the rules of other calls, while all are being lowered
 
     def functions(self) -> list[Function]:
         found = [self.primal, self.forward, self.backward, *[push for push, _ in self.pushes]]
@@ -59,8 +61,9 @@ class Rules:
         return f"<rules of {self.name}>"
 
 
-CUSTOM = Prim("custom", alias="maybe")
-CUSTOM_EFFECTS = Prim("custom", alias="maybe", effects=True)  # the function has an effect
+CUSTOM = Prim("custom", alias="maybe", differentiable=(1, 2), shape_only=(3,))
+# The function has an effect.
+CUSTOM_EFFECTS = Prim("custom", alias="maybe", differentiable=(1, 2), shape_only=(3,), effects=True)
 CUSTOMS = frozenset({CUSTOM, CUSTOM_EFFECTS})
 
 SEAM = Prim("seam", alias="maybe", differentiable=(1,))

@@ -79,10 +79,10 @@ def _step(op: Op, env: Env) -> None:
         inner.update(zip(func.regions[0].params, args, strict=True))
         results = _run(func.regions[0], inner)
     elif op.prim in CUSTOMS:
-        rules, operands, captured = op.args
+        rules, operands, captured, shaped = op.args
         assert rules.primal is not None
         inner = dict(env)
-        inner.update(zip(rules.primal.params, _resolve((*operands, *captured), env), strict=True))
+        inner.update(zip(rules.primal.params, _resolve((*operands, *captured, *shaped), env), strict=True))
         results = _run(rules.primal.body, inner)
     else:
         shapes = op.prim.shape_only

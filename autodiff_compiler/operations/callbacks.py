@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import runtime
 from ..ir.core import Builder, type_of
-from ..ir.types import ANY, OBJECT, Ty, array
+from ..ir.types import ANY, OBJECT, PY_FLOAT, Ty, array
 from ..kernels.callbacks import SCALAR, Callback
 from .lib import call
 from .record import constant_in, op, vjp
@@ -73,7 +73,7 @@ op(
 def _of_start(b: Builder, start: Any) -> Ty:
     """The type of a solution: a number, or an array of floats with the shape of the start."""
     dims = type_of(start).dims
-    return NUMBER if dims == () else array(_FLOAT, dims)
+    return PY_FLOAT if dims == () else array(_FLOAT, dims)
 
 
 # They call functions of the program's. Each call is one solution, which is not to be computed twice.

@@ -14,7 +14,7 @@ derivative by them is its transpose. All other calls become the function itself,
 >>> show(lambda x: clipped(x * x), 3.0)
 func <lambda>(%x: float) {
   %v1: float = * %x, %x
-  %v2: float = custom <Rules>, (%v1,), ()
+  %v2: float = custom <Rules>, (%v1,), (), ()
   return %v2
 }
 >>> show(lambda x: clipped(x * x), 3.0, after="differentiate")
@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..analysis.activity import activity, varied_values
 from ..errors import UnsupportedError
-from ..ir.core import CALL, DERIVED, Builder, Function, Loc, Op, Region, Value, type_of
+from ..ir.core import CALL, DERIVED, Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.custom import CUSTOMS, HELD, LINEAR, PROBE, SEAM, Rules
 from ..ir.opset import ZEROS
 from ..ir.rewrite import clone_op, content_operands, replace_values, substitute
@@ -97,6 +97,15 @@ def _in_place_of(op: Op, build: Callable[[Builder], tuple[Any, ...]]) -> dict[Va
     return dict(zip(op.results, found))
 
 
+def op_operands(op: Op) -> tuple[Any, ...]:
+    """What the functions of a call take: its operands, and what they read from around them."""
+    return (*op.args[1], *around(op))
+
+
+def around(op: Op) -> tuple[Any, ...]:
+    return (*op.args[2], *op.args[3])
+
+
 def call_functions(fn: Function) -> None:
     """Put the function itself in the place of each call: nobody differentiates them any more."""
     while True:
@@ -110,8 +119,7 @@ def call_functions(fn: Function) -> None:
 
 
 def _called(b: Builder, op: Op) -> tuple[Any, ...]:
-    rules, operands, captured = op.args
-    return spliced(b, rules.primal, (*operands, *captured))
+    return spliced(b, op.args[0].primal, op_operands(op))
 
 
 # --- what a rule must not depend on -----------------------------------------------------------------------------------
@@ -119,7 +127,7 @@ def _called(b: Builder, op: Op) -> tuple[Any, ...]:
 
 def check_operands(op: Op, moving: Any) -> None:
     """Refuse a call that is differentiated by something that its rule says nothing of."""
-    rules, operands, captured = op.args
+    rules, operands, captured, _ = op.args
     for v in captured:
         if v in moving:
             name = f"{v.hint!r}" if v.hint else "a value"
@@ -161,7 +169,7 @@ def with_seams(fn: Function, wrt: list[Value], outputs: list[Any] | None) -> lis
             return outputs
         active, _ = activity(fn.body, wrt, outputs)
         calls = [op for op in fn.body.walk() if op.prim in CUSTOMS and not active.isdisjoint(op.results)]
-        calls = [op for op in calls if not active.isdisjoint(op.operands())]
+        calls = [op for op in calls if not active.isdisjoint(leaves(op.args[1:3]))]
         if not calls:
             return outputs
         mapping: dict[Value, Any] = {}
@@ -174,7 +182,7 @@ def with_seams(fn: Function, wrt: list[Value], outputs: list[Any] | None) -> lis
 
 
 def _seam(b: Builder, op: Op, active: Any) -> tuple[Any, ...]:
-    rules, operands, captured = op.args
+    rules, operands, captured = op.args[0], op.args[1], around(op)
     if rules.pushes:
         return _linear(b, op, active)
     if rules.forward is None:
@@ -185,7 +193,7 @@ def _seam(b: Builder, op: Op, active: Any) -> tuple[Any, ...]:
 
 
 def _linear(b: Builder, op: Op, active: Any) -> tuple[Any, ...]:
-    rules, operands, captured = op.args
+    rules, operands, captured = op.args[0], op.args[1], around(op)
     moving = [x if type(x) is Value and x in active else None for x in operands]
     held = [b.emit(HELD, x) if type(x) is Value and x in active else x for x in operands]
     outs: Any = None if rules.joint else spliced(b, rules.primal, (*held, *captured))
@@ -289,6 +297,7 @@ def check_linear(body: Region, roots: list[Value], linear: list[Rules], what: st
 
 
 __all__ = [
+    "around",
     "backward_linear",
     "backward_seam",
     "call_functions",

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..analysis.activity import varied_values
 from ..errors import UnsupportedError
-from ..ir.core import DERIVED, Op, Value, type_of
+from ..ir.core import DERIVED, Op, Value, leaves, type_of
 from ..ir.rewrite import clone_function, content_operands
-from .custom import check_operands, no_rule, not_linear, spliced, zero_like
+from .custom import around, check_operands, no_rule, not_linear, spliced, zero_like
 
 if TYPE_CHECKING:
     from .jvp import Pushforward
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 def push_custom(p: Pushforward, op: Op) -> None:
     """Put the rule for tangents in the place of a call, or the transposed backward function."""
-    rules, operands, _ = op.args
-    if not any(v in p.dots for v in op.operands()) or p.active.isdisjoint(op.results):
+    rules, operands = op.args[:2]
+    if not any(v in p.dots for v in leaves(op.args[1:3])) or p.active.isdisjoint(op.results):
         return
     check_operands(op, p.dots)
     del p.b.region.ops[-1]
@@ -50,7 +50,7 @@ def push_custom(p: Pushforward, op: Op) -> None:
 
 
 def _pushed(p: Pushforward, op: Op, dots: list[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-    rules, operands, captured = op.args
+    rules, operands, captured = op.args[0], op.args[1], around(op)
     count = len(op.results)
     outs: Any = None if rules.joint else spliced(p.b, rules.primal, (*operands, *captured))
     total: list[Any] = [None] * count
@@ -66,7 +66,7 @@ def _pushed(p: Pushforward, op: Op, dots: list[Any]) -> tuple[Sequence[Any], Seq
 
 
 def _transposed(p: Pushforward, op: Op, dots: list[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-    rules, operands, captured = op.args
+    rules, operands, captured = op.args[0], op.args[1], around(op)
     if rules.effects:
         raise UnsupportedError(
             f"the backward function of {rules.name!r} has effects, and forward mode does not run it",
