@@ -60,11 +60,6 @@ def writes_global(x):
     return x
 
 
-def writes_attribute(obj, x):
-    type(obj).w = x
-    return x.sum()
-
-
 def many_kinds(x):
     y = x
     if x[0] > 0:
@@ -153,7 +148,6 @@ CASES: list[tuple[Any, str, type[Exception], Any]] = [
     (makes_class, "class Inner:", UnsupportedError, (X,)),
     (yields, "return generator().send(None)", UnsupportedError, (X,)),
     (writes_global, "X = lambda v: v * x", UnsupportedError, (X,)),
-    (writes_attribute, "type(obj).w = x", UnsupportedError, (Box(), X)),
     (many_kinds, "return y", UnsupportedError, (X,)),
     (long_recursion, "return long_recursion(x - 1)", UnsupportedError, (3.0,)),
     (unknown_method, "return x.byteswap()", errors.RuleLookupError, (X,)),
