@@ -3,6 +3,7 @@
     python -m benchmarks.run                    # everything
     python -m benchmarks.run --only chain mlp   # some workloads
     python -m benchmarks.run --kernels          # the kernels of benchmarks/kernels, without a hand-written side
+    python -m benchmarks.run --derivatives      # Jacobians, Hessians, products and tangents
     python -m benchmarks.run --tape             # SGD steps on the tape, with TensorFlow, PyTorch and JAX if installed
     python -m benchmarks.run --json out.json    # the numbers, for a script
 
@@ -289,6 +290,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--repeats", type=int, default=9, help="processes per start-up measurement (default 9)")
     parser.add_argument("--kernels", nargs="*", metavar="NAME", help="run the kernels, or those named, instead")
     parser.add_argument("--tape", action="store_true", help="run the tape's training steps instead")
+    parser.add_argument("--derivatives", action="store_true", help="run Jacobians, Hessians and tangents instead")
     parser.add_argument("--json", metavar="FILE", help="also write all numbers to FILE")
     options = parser.parse_args(argv)
     chosen = options.only or [*WORKLOADS, "start", "overhead"]
@@ -306,6 +308,13 @@ def main(argv: list[str] | None = None) -> int:
         if options.json:
             Path(options.json).write_text(json.dumps({"machine": machine, "tape": taped}, indent=2) + "\n")
         return 1 if any("WRONG" in note for result in taped.values() for note in result["notes"]) else 0
+    if options.derivatives:
+        from benchmarks.derivatives import measure_derivatives
+
+        derived = measure_derivatives(options.rounds, time_sides, pretty, print_table)
+        if options.json:
+            Path(options.json).write_text(json.dumps({"machine": machine, "derivatives": derived}, indent=2) + "\n")
+        return 0
     if options.kernels is not None:
         from benchmarks.kernels.table import run_kernels
 

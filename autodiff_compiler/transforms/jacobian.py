@@ -25,6 +25,8 @@ func f(%x: float64[d1]) {
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,7 +34,7 @@ import numpy as np
 
 from ..errors import UnsupportedError
 from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, current, leaves, type_of
-from ..ir.opset import CAST, PRIMS
+from ..ir.opset import CAST, MUL, PRIMS
 from ..ir.rewrite import replace_values
 from ..operations import lib
 from . import algebra
@@ -182,6 +184,40 @@ def _seed(body: Region, count: int, at: int, parts: _Parts) -> None:
     body.ops += later
     replace_values(body, dict(zip(body.params[len(body.params) - count :], seeds)))
     del body.params[len(body.params) - count :]
+    _multiply_out(body)
+
+
+def _multiply_out(body: Region) -> None:
+    """Have no product of matrices whose first factor is the identity, with its rows or columns scaled or not.
+
+    The first layers of a network are such products. Scaling the rows of the other factor is faster by its length.
+    """
+    scaled: dict[Value, list[Any]] = {}  # matrices that are the identity times these numbers and vectors
+    mapping: dict[Value, Any] = {}
+    ops, body.ops = body.ops, []
+    builder = _builder(body)
+    for op in ops:
+        if op.prim is PRIMS[np.eye] and len(op.args) == 1 and not op.kwargs:
+            scaled[op.result] = []
+        elif op.prim in (MUL, PRIMS[np.multiply]) and len(op.args) == 2:
+            for x, factor in (op.args, op.args[::-1]):
+                dims = type_of(factor).dims
+                if x in scaled and factor not in scaled and dims is not None and len(dims) < 2:
+                    scaled[op.result] = [*scaled[x], factor]
+                    break
+        elif op.prim in (PRIMS[np.matmul], PRIMS[operator.matmul]) and not op.kwargs and op.args[0] in scaled:
+            matrix = op.args[1]
+            if type_of(matrix).ndim == 2 and matrix not in scaled:
+                builder.loc = op.loc
+                with builder.active():
+                    factors = scaled[op.args[0]]
+                    scale = functools.reduce(lib.times, factors) if factors else None
+                    if scale is not None and not is_number(scale):
+                        scale = lib.part(scale, (slice(None), None))
+                    mapping[op.result] = matrix if scale is None else scale * matrix
+                continue
+        body.ops.append(op)
+    replace_values(body, mapping)
 
 
 def _reads(op: Op, values: Sequence[Value]) -> bool:

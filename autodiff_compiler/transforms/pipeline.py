@@ -37,6 +37,7 @@ from ..ir.custom import CUSTOMS
 from ..ir.opset import SUM_TO
 from ..ir.rewrite import content_operands, replace_values
 from ..records import mutable_record, record
+from .common import merge_equal
 from .custom import call_functions
 from .inplace import InPlace
 from .jacobian import is_number, stack_cotangents, stack_tangents
@@ -146,6 +147,8 @@ PASSES: tuple[Pass, ...] = (
          "a function", "the function with a tangent beside each active value", doing="differentiating it"),
     Pass("tangent", "shapes", lambda task: shapes_from_arguments(task.fn),
          "any function", "operations that need a shape only ask an argument for it"),
+    Pass("tangent", "common", lambda task: merge_equal(task.fn),
+         "any function", "no operation of a derivative computes what is there already"),
     Pass("tangent", "fuse branches", lambda task: fuse_branches(task.fn),
          "any function", "branches on one condition that follow each other are one branch", _has_regions,
          doing="simplifying the tangents"),
