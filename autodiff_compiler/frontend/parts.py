@@ -83,6 +83,7 @@ class Parts:
     result_of: Callable[..., Any]
     set_operator: Callable[..., Val]
     set_of: Callable[..., set[Any]]
+    overwritten: Callable[..., None]
     set_own: Callable[..., None]
     static_items: Callable[..., list[Val]]
     store_array_attribute: Callable[..., bool]

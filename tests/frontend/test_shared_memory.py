@@ -35,7 +35,8 @@ np.positive(a); +a; np.take(a, [0], axis=0); np.where(a > 9, 0.0, a); np.concate
 np.block([a]); np.repeat(a, 1, axis=0); np.tile(a, 1); np.resize(a, a.shape); np.pad(a, 0); np.tril(a); np.sort(a)
 np.diff(a, 0); np.einsum('ij->ji', a); np.einsum('...->...', a); np.round(a, 1); np.sum(a, axis=()); np.array([a])
 np.array([a[0]])[0]; [v for v in a][0]; list(a)[0]; [a, a][0]; (a if a.size else a * 2); next(iter(a)); np.median(a)
-np.lib.stride_tricks.as_strided(a); np.block(a); np.block([[a]]); np.unstack(a)[0]; np.permute_dims(a, (1, 0))
+np.lib.stride_tricks.as_strided(a); np.broadcast_arrays(a, a)[1]; np.broadcast_arrays(a, a[0])[0]
+np.block(a); np.block([[a]]); np.unstack(a)[0]; np.permute_dims(a, (1, 0))
 """.replace(";", "\n").split("\n")
 STORES = {
     "whole": "r[...] = 5.0",

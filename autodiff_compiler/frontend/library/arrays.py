@@ -381,7 +381,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 @defines(np.broadcast_arrays)
 def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     shape = np.broadcast_shapes(*[np.shape(x) for x in args])
-    return tuple([np.broadcast_to(x, shape) for x in args])
+    return tuple([folded(np.broadcast_to(x, shape)) for x in args])
 
 
 @defines(np.ediff1d)
