@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import AutodiffError
 from ..ir.core import IF, LOOP, Value
-from ..ir.opset import DIM, FORMAT, GET, LEN, SHAPE_OF, SIZE
+from ..ir.opset import DIM, DTYPE, FORMAT, GET, LEN, SHAPE_OF, SIZE
 from .avals import Conflict, Interrupted, ListRef, Maybe, Origin, Poison, Ref, is_composite, parts_of
 from .journal import Unwound
 from .layout import Layout
@@ -182,6 +182,8 @@ def _of_value(interp: Core, value: Value, out: list[Action], seen: set[Value]) -
             return _of_lengths(interp, operand, out, seen)
         return type(operand) is Value and _of_kind(interp, operand, out, set())
     operands = op.operands()
+    if op.prim is DTYPE:
+        return _of_kind(interp, op.args[0], out, set())
     if op.regions or not operands or any(v.type.kind == "array" for v in operands):
         return False
     return all(
@@ -257,6 +259,7 @@ def _of_kind(interp: Core, value: Value, out: list[Action], seen: set[Value]) ->
             vague = [v for v in operands if v.type.kind in ("any", "list") or v.type.dims is None]
             if value.type.kind == "array" and value.type.dims is not None:  # only the dtype is not known
                 vague += [v for v in operands if v.type.kind == "array" and v.type.dtype is None]
+            vague += [v for v in operands if v.type.is_scalar and v.type.dtype is None]
             if not vague:  # it may depend on an axis
                 numbers = [v for v in operands if v.type.is_scalar and v.type.dtype == np.dtype(np.int64)]
                 return bool(numbers) and all(_of_value(interp, v, out, set()) for v in numbers)

@@ -38,6 +38,7 @@ from .objects import is_object
 from .questions import Questions
 
 _CLASSES = {**BUILTIN, Closure: types.FunctionType, Partial: functools.partial, FlagsOf: FLAGS_CLASS}
+_OF_FUNCTIONS = ("__name__", "__qualname__", "__module__", "__doc__", "__dict__", "__call__")
 _VIEWS = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
 
 
@@ -107,6 +108,8 @@ class Classes(Questions):
             held = MISSING if av.attributes is None else self.checked(av.attributes.cell, node, "function").get(name)
             return held if held is MISSING else self.use(held, name, node) if read else proved("class", True)
         cls = self.class_of(av, node)
+        if type(av) is Closure and not read and name in _OF_FUNCTIONS:
+            return proved("class", True)
         if cls is None or type(av) is Closure or (type(av) is Instance and not is_object(av) and cls is OneShot):
             self.not_known(f"whether {describe(av)} has {name!r}", node, "ask the class, or keep a flag")
         if class_lookup(cls, name) is None:

@@ -6,10 +6,14 @@ that it can reach. See `analysis.taint`.
 
 from __future__ import annotations
 
+import ast
 import collections
 import datetime
+import functools
+import inspect
 import io
 import sys
+import textwrap
 import types
 from typing import Any
 
@@ -36,7 +40,10 @@ _WRITERS = {
 # Modules of functions that are called for their effects, and leave their arguments alone.
 EFFECTS = frozenset({"logging", "time", "warnings", "_warnings"})
 # Of these, what reads text. `re.sub` may call a function.
-_READERS = {"re": frozenset({"match", "search", "fullmatch", "split", "findall", "finditer", "compile", "escape"})}
+_READERS = {
+    "re": frozenset({"match", "search", "fullmatch", "split", "findall", "finditer", "compile", "escape"}),
+    "ast": frozenset({"parse", "literal_eval", "dump", "unparse"}),
+}
 _PATTERNS = (("re", "Pattern"), ("re", "Match"))
 # Functions of these modules that write or read what outlives the call.
 _KEEPERS = frozenset(
@@ -181,6 +188,41 @@ def _is_plain(cls: type) -> bool:
     return issubclass(cls, (np.generic, BaseException, np.dtype, np.finfo, np.iinfo, type)) or cls is type
 
 
+def keeps_only(cls: Any) -> bool:
+    """Making an exception of the class only keeps what it is given: each ``__init__`` calls that of a base, and stores
+    names and constants."""
+    return _keeps_only(cls)
+
+
+@functools.cache
+def _keeps_only(cls: type) -> bool:
+    own = [c for c in cls.__mro__ if c.__module__ != "builtins"]
+    if type(cls) is not type or any({"__setattr__", "__new__"} & vars(c).keys() for c in own):
+        return False
+    try:
+        texts = [inspect.getsource(vars(c)["__init__"]) for c in own if "__init__" in vars(c)]
+        trees = [ast.parse(textwrap.dedent(text)).body[0] for text in texts]
+    except (OSError, TypeError, SyntaxError):
+        return False
+    bases = {c.__name__ for c in cls.__mro__}
+    return all(isinstance(t, ast.FunctionDef) and all(_keeps(stmt, bases) for stmt in t.body) for t in trees)
+
+
+def _keeps(stmt: ast.stmt, bases: set[str]) -> bool:
+    if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
+        call = stmt.value
+        given = [x.value if isinstance(x, ast.Starred) else x for x in (*call.args, *[k.value for k in call.keywords])]
+        if not isinstance(call.func, ast.Attribute) or call.func.attr != "__init__":
+            return False
+        of_base = ast.unparse(call.func.value) in {"super()", *bases}
+        return of_base and all(isinstance(x, (ast.Name, ast.Constant)) for x in given)
+    if isinstance(stmt, ast.Assign):
+        holders = [t.value if isinstance(t, ast.Attribute) else None for t in stmt.targets]
+        of_self = all(isinstance(h, ast.Name) and h.id == "self" for h in holders)
+        return of_self and isinstance(stmt.value, (ast.Name, ast.Constant))
+    return isinstance(stmt, ast.Pass) or (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant))
+
+
 def is_opaque_function(obj: Any) -> bool:
     """A Python function, or what calls one: it may read and write whatever it finds."""
     return isinstance(obj, (types.FunctionType, types.MethodType)) or (
@@ -198,6 +240,7 @@ __all__ = [
     "is_common",
     "is_inert",
     "is_opaque_function",
+    "keeps_only",
     "leaves_alone",
     "loaded",
     "root_module",

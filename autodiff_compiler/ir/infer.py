@@ -255,9 +255,9 @@ def infer_index(b: Builder, base: Ty, items: tuple[Any, ...]) -> tuple[Ty, bool 
             continue
         t = type_of(item) if isinstance(item, (Value, np.ndarray)) else None
         if t is not None and t.kind == "array" and (t.dtype is None or t.dtype.kind == "b"):
-            if t.dims is None or t.dtype is None:
+            if t.dims is None or (t.dtype is None and len(t.dims) != 1):
                 return Ty("any", base.dtype, None), False
-            consumed += len(t.dims)
+            consumed += len(t.dims)  # of one axis, be it a mask or an index
         elif _is_one_bool(item):
             continue
         elif isinstance(item, list) and _is_mask(item):
@@ -298,7 +298,7 @@ def infer_index(b: Builder, base: Ty, items: tuple[Any, ...]) -> tuple[Ty, bool 
         elif last_advanced != number - 1:
             apart = True
         last_advanced = number
-        if t is not None and t.kind == "array" and t.dtype is not None and t.dtype.kind == "b":
+        if t is not None and t.kind == "array" and (t.dtype is None or t.dtype.kind == "b"):
             shape: tuple[DimLike, ...] | None = (b.dims.named(("mask", structural_key(item))),)
             axis += len(t.dims or ())
         elif _is_one_bool(item):

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import runtime
 from .core import UNDEF, Builder, Op, Prim, Value, current, type_of
-from .foreign import is_inert
+from .foreign import is_inert, keeps_only
 from .infer import cannot_raise, infer_index, infer_ufunc, may_be_python_complex
 from .types import (
     ANY,
@@ -594,7 +594,8 @@ TYPE_OF = Prim("type", type, infer=gives(OBJECT), params=("a",), alias="maybe", 
 def exception(cls: type[BaseException]) -> Prim:
     """A primitive that makes an exception; those of Python do nothing else."""
     plain = is_plain_exception(cls)
-    if not plain and cls.__module__ not in ("builtins", "numpy.linalg", "autodiff_compiler.errors"):
+    known = cls.__module__ in ("builtins", "numpy.linalg", "autodiff_compiler.errors")
+    if not plain and not known and (issubclass(cls, _PARTICULAR) or not keeps_only(cls)):
         return opaque(cls, cls.__name__)
     total = (lambda b, args, kwargs: not kwargs) if plain else None
     return Prim(cls.__name__, cls, infer=gives(OBJECT), params=("*args",), alias="maybe", unique=True, total=total)

@@ -132,3 +132,26 @@ def sub(self: Any, other: Any) -> Any:
 @defines(np.poly1d.__mul__, np.poly1d.__rmul__)
 def mul(self: Any, other: Any) -> Any:
     return Polynomial1d(self.coeffs) * other
+
+
+@defines(np.poly)
+def poly(seq_of_zeros: Any) -> Any:
+    """Of a matrix, the product over its eigenvalues, which is real if the matrix is."""
+    zeros = np.atleast_1d(seq_of_zeros)
+    if np.issubdtype(zeros.dtype, np.complexfloating):
+        refuse(
+            "np.poly of complex numbers, whose values decide whether it is real", "multiply the factors, np.convolve"
+        )
+    square = np.ndim(zeros) == 2 and zeros.shape[0] == zeros.shape[1] and zeros.shape[0] != 0
+    if not square and np.ndim(zeros) != 1:
+        raise ValueError("input must be 1d or non-empty square 2d array.")
+    if len(zeros) == 0:
+        return 1.0
+    if square:
+        zeros = np.linalg.eigvals(zeros) * np.ones(1, complex)
+    elif not np.issubdtype(zeros.dtype, np.floating):
+        zeros = zeros.astype(float)
+    a = np.ones(1, dtype=zeros.dtype)
+    for zero in zeros:
+        a = np.convolve(a, np.array([1.0, -zero], dtype=zeros.dtype))
+    return a.real.copy() if square else a
