@@ -12,7 +12,7 @@ from .activations import (
     softplus,
     softsign,
 )
-from .callbacks import applied, closed, implicit, implicit_adjoint, number_of, vector_of
+from .callbacks import applied, as_given, closed, implicit, implicit_adjoint, number_of, vector_of
 from .choices import distinct
 from .convolution import conv, conv_filters, conv_input
 from .differences import difference_pullback, difference_pushforward
@@ -30,6 +30,7 @@ __all__ = [
     "difference_pushforward",
     "vector_of",
     "number_of",
+    "as_given",
     "implicit_adjoint",
     "implicit",
     "closed",
