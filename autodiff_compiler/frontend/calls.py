@@ -200,6 +200,9 @@ class Calls(Comprehensions):
     def call_unknown(self, obj: Any, args: list[Val], kwargs: dict[str, Val], node: Node, name: str = "") -> Any:
         """A callable without primitive and without Python source, which errors call by its name."""
         name = name or dotted_name(obj)
+        if root_module(obj) in EFFECTS:
+            args = [self.reported(a, node) for a in args]
+            kwargs = {k: self.reported(a, node) for k, a in kwargs.items()}
         everything = [*args, *kwargs.values()]
         kinds = (Value, Ref, Obj, Seq, ListRef, RangeOf, DictRef)[: 7 if leaves_alone(obj) else 6]
         other = [a for a in everything if not (is_constant(a) or type(a) in kinds)]

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..ir.core import Value, type_of
 from ..ir.foreign import is_common
+from ..ir.opset import NOT, PRIMS, asked
+from ..kernels.callbacks import as_given
 from ..tree import class_lookup
 from .avals import (
     BUILTIN,
@@ -19,6 +21,7 @@ from .avals import (
     Bound,
     Closure,
     DictRef,
+    Entries,
     FlagsOf,
     Instance,
     Obj,
@@ -79,6 +82,32 @@ class Classes(Questions):
         if kind is ViewOf:
             return _VIEWS[av.kind]
         return _CLASSES.get(kind)
+
+    def outcome_in(self, av: Val) -> Entries | None:
+        """The attributes of what stands for something that SciPy gave, with that as `_outcome`."""
+        content = self.content(av.cell) if type(av) is Instance and stands_in(av.cls) else None
+        return content if type(content) is Entries and "_outcome" in content.keys else None
+
+    def given_or(self, av: Val, name: str, default: Val, node: Node) -> Val:
+        """An attribute of what stands for something that SciPy gave; NotImplemented for all else. Where ours lacks it,
+        it is asked when the program runs whether SciPy's does."""
+        content = self.outcome_in(av)
+        if content is None:
+            return NotImplemented
+        if name in content.keys or hasattr(av.cls, name):
+            return self.attribute(av, name, node)
+        has = self.emit(node, asked("hasattr", hasattr), content.get("_outcome"), name)
+        message = f"{name!r} of {describe(av)}: the compiler knows only a part of what SciPy's has"
+        self.raise_unless(self.emit(node, NOT, has), NotImplementedError, message, node)
+        return default
+
+    def reported(self, av: Val, node: Node) -> Val:
+        """What is told to a log, or to an exception: where `av` stands for what SciPy gave, that itself."""
+        content = self.outcome_in(av)
+        if content is None:
+            return av
+        held = [x for x in content.items if type(x) is Value or type(x) is Ref]
+        return self.emit(node, PRIMS[as_given], content.get("_outcome"), *[self.operand(x, node) for x in held])
 
     def known_class(self, av: Val, node: Node) -> Obj:
         """The class of a value, which has to be known."""

@@ -77,8 +77,9 @@ class Construct(Recursions):
             self.cells.ordered.add(ordered.cell)
             return ordered
         if issubclass(cls, BaseException):
-            keywords = {k: self.plain(v, node) for k, v in kwargs.items()}
-            return self.emit(node, exception(cls), *[self.plain(a, node) for a in args], **keywords)
+            keywords = {k: self.plain(self.reported(v, node), node) for k, v in kwargs.items()}
+            told = [self.plain(self.reported(a, node), node) for a in args]
+            return self.emit(node, exception(cls), *told, **keywords)
         if issubclass(cls, enum.Enum):
             if len(args) == 1 and is_constant(args[0]) and not kwargs:
                 member = self.folded(cls, args, {}, node)
@@ -281,7 +282,8 @@ class Construct(Recursions):
         origin = self.origin(av)
         if origin is not None and name not in entries:
             self.write_attribute(origin, name, node)
-        if name not in entries and stands_in(av.cls) and (self.frame is None or self.frame.site is None):
+        ours = self.frame is not None and self.frame.site is not None
+        if name not in entries and stands_in(av.cls) and not (ours or hasattr(av.cls, "__autodiff_open__")):
             self.lacks(av.cls, AttributeError, f"{av.cls.__name__!r} object has no attribute {name!r} to assign", node)
         entries[name] = value
         self.mutate(av.cell, Entries.of(entries), node)

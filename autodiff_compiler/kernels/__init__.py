@@ -12,7 +12,7 @@ from .activations import (
     softplus,
     softsign,
 )
-from .callbacks import applied, attained, closed, implicit, implicit_adjoint, number_of, vector_of
+from .callbacks import applied, as_given, attained, closed, implicit, implicit_adjoint, number_of, vector_of
 from .choices import distinct
 from .convolution import conv, conv_filters, conv_input
 from .differences import difference_pullback, difference_pushforward
@@ -33,6 +33,7 @@ __all__ = [
     "vector_of",
     "number_of",
     "hooked",
+    "as_given",
     "implicit_adjoint",
     "implicit",
     "closed",

@@ -120,6 +120,11 @@ def made_object(cls: Any, names: tuple[str, ...], /, *values: Any) -> Any:
     return made
 
 
+def as_given(outcome: Any, *parts: Any) -> Any:
+    """What a solver gave, for those that only report it. It moves with these parts of it, but has no derivative."""
+    return outcome
+
+
 def contents(them: tuple[Any, ...], /) -> list[list[Any]]:
     """What is in each of these lists, dictionaries and objects."""
     return [_content(x) for x in them]

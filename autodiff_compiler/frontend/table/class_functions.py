@@ -180,6 +180,9 @@ def _getattr(ctx: Ctx, obj: Val, name: Val, default: Val = MISSING, /) -> Val:
         return ctx.attribute(obj, name, ctx.node)
     if ctx.is_observed(obj):
         return ctx.call_unknown(getattr, [obj, name, default], {}, ctx.node)
+    given = ctx.given_or(obj, name, default, ctx.node)
+    if given is not NotImplemented:
+        return given
     if _computes(ctx, obj, name):
         return ctx.inline_function(Obj(attribute_or, None), [obj, name, default], {}, ctx.node)
     found = ctx.looked_up(obj, name, True, ctx.node)

@@ -96,6 +96,26 @@ def active_of(values: Any, low: Any, high: Any) -> tuple[Any, Any]:
     return active, sides[active]
 
 
+def held_by_bounds(gradient: Any, x: Any, side: Any, which: Any) -> Any:
+    """On which bound each element of `x` lies, but 0 for those that the equations among the constraints determine: such
+    an element moves with its equation, whether it lies on a bound or beside it. The arguments are as in
+    `multipliers_of`."""
+    slopes = _slopes(gradient, x, len(which))[1][which == 0]
+    if not len(slopes) or not side.any():
+        return side
+    # The element is determined if the slopes of the equations span its axis.
+    _, size, axes = np.linalg.svd(slopes)
+    span = axes[: np.count_nonzero(size > 1e-9 * size.max(initial=0.0))]
+    return np.where(np.abs((span * span).sum(axis=0) - 1.0) < 1e-9, 0, side)
+
+
+def _slopes(gradient: Any, x: Any, count: int) -> tuple[Any, Any]:
+    """The slopes of the objective, and those of each constraint."""
+    at: Any = lambda multipliers: np.asarray(gradient(np.concatenate([x, multipliers])), float)[: len(x)]
+    alone = at(np.zeros(count))
+    return alone, np.array([alone - at(row) for row in np.eye(count)]).reshape(count, len(x))
+
+
 def multipliers_of(gradient: Any, x: Any, side: Any, which: Any) -> Any:
     """The multipliers of Lagrange of the active constraints at a minimum `x`.
 
@@ -107,9 +127,7 @@ def multipliers_of(gradient: Any, x: Any, side: Any, which: Any) -> Any:
     does not hold the solution back (strict complementarity).
     """
     n, count = len(x), len(which)
-    at: Any = lambda multipliers: np.asarray(gradient(np.concatenate([x, multipliers])), float)[:n]
-    alone = at(np.zeros(count))
-    slopes = np.array([alone - at(row) for row in np.eye(count)]).reshape(count, n)
+    alone, slopes = _slopes(gradient, x, count)
     free = np.ones(n, bool) if side is None else side == 0
     if count and np.linalg.matrix_rank(slopes[:, free], tol=1e-9 * (1 + np.abs(slopes).max())) < count:
         raise ArithmeticError(

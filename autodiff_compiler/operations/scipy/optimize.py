@@ -15,6 +15,7 @@ from ...kernels.scipy.optimize import (
     detail_of,
     edge_of,
     fitted,
+    held_by_bounds,
     multipliers_of,
     optimum,
     part_of,
@@ -43,6 +44,10 @@ op(active_of, "values, low, high", type=_active_type, nout=2, nondiff=True)
 op(
     multipliers_of, "gradient, x, side, which",
     type=lambda b, gradient, x, side, which: array(float, type_of(which).dims), nondiff=True,
+)  # fmt: skip
+op(
+    held_by_bounds, "gradient, x, side, which",
+    type=lambda b, gradient, x, side, which: array(int, type_of(side).dims), nondiff=True,
 )  # fmt: skip
 op(complementary, "x, gradient, side", type=lambda b, x, gradient, side: type_of(x))
 

@@ -19,6 +19,7 @@ from ....kernels.scipy.optimize import (
     detail_of,
     edge_of,
     fitted,
+    held_by_bounds,
     multipliers_of,
     optimum,
     part_of,
@@ -172,6 +173,8 @@ def root_scalar(
 
 class Optimum(Outcome):
     """What `root`, `minimize`, `least_squares` and the like give."""
+
+    __autodiff_open__ = True  # it takes any attribute, as SciPy's does
 
     def __init__(self, x: Any, outcome: Any, value: Any) -> None:
         self.x = x
@@ -356,6 +359,8 @@ def _stationary(objective: Any, found: Any, limits: Any, constraints: Any) -> An
 
     fun, captured = lifted(lagrangian, 1, "number")
     slope = derived(fun, "pullback", len(captured))
+    if side is not None:
+        side = held_by_bounds(closed(slope, 1.0, *captured), found, side, which)
     multipliers = multipliers_of(closed(slope, 1.0, *captured), found, side, which)
     z = np.concatenate([found, multipliers])
     free = None if side is None else np.concatenate([side == 0, np.ones(np.shape(multipliers)[0], bool)])
