@@ -21,7 +21,8 @@ from .source import source_of
 
 def lower_on_gradient(ctx: Ctx, args: list[Val], kwargs: dict[str, Val]) -> Val:
     """The abstract result of ``on_gradient(x, fn)``: the identity, with a rule."""
-    x, fn = [*args, *[kwargs[name] for name in ("x", "fn") if name in kwargs]]
+    given = [*args, *[kwargs[name] for name in ("x", "fn") if name in kwargs]]
+    x, fn = given[0], given[1]
     made = Local("vjp", Obj(gradients.same, None), (), "")
     made.__name__ = "on_gradient"
     made.fwd = Obj(gradients.forward, None)
@@ -60,7 +61,7 @@ def has_effects(fn: Val) -> bool:
             return True
         if isinstance(n, (ast.Attribute, ast.Subscript)) and not isinstance(n.ctx, ast.Load):
             while isinstance(n, (ast.Attribute, ast.Subscript)):
-                n = n.value  # type: ignore[assignment]
+                n = n.value
             if not (isinstance(n, ast.Name) and n.id in local):
                 return True
     body: Any = tree.body
