@@ -155,7 +155,7 @@ def custom_gradient(f: F, convert: Callable[[Any], Any] | None = None) -> F:
 
 _ON_TAPE = "a function under {} in a function that is compiled is not supported: it works on a tape"
 _PASS = "write `x + stop_gradient(f(x) - x)`"
-_USE_RULES = "make it an operation with `primitive` and `vjp_rule` (docs/rules.md)"
+_USE_RULES = "use `custom_vjp`, which works in compiled functions and on a tape (docs/custom.md)"
 
 
 def _as_tensor_like(x: Any, given: list[Any]) -> Any:

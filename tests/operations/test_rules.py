@@ -679,6 +679,7 @@ def weighted_sines(x: Any, y: Any) -> Any:
 
 def callback_cases() -> Iterator[Case]:
     yield runtime.applied, (Callback(weighted_sines, 0), normal(3), normal(3)), {}
+    yield runtime.matching, (normal(3), normal(3), "a cotangent"), {}
     yield runtime.applied, (Callback(weighted_sines, SCALAR), 0.3, 0.7), {}
     slope = normal(3, 3) + 2 * np.eye(3)
     yield runtime.implicit_adjoint, (normal(3), slope, np.zeros(3), None, normal(3)), {}

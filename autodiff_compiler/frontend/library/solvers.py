@@ -31,7 +31,7 @@ def _like(x: Any, flat: Any, at: Any) -> Any:
             made[key], at = _like(x[key], flat, at)
         return made, at
     if isinstance(x, (tuple, list)):
-        items: list[Any] = []
+        items: Any = []
         for item in x:
             new, at = _like(item, flat, at)
             items = [*items, new]
