@@ -15,6 +15,7 @@ array([ -7., -10.])
 from typing import TYPE_CHECKING, Any
 
 from . import nn, pristine, runtime  # noqa: F401  (emitted code takes it from here)
+from .api.batching import batch, vmap
 from .api.forward import jvp
 from .api.pullbacks import vjp
 from .api.testing import check_grads
@@ -112,6 +113,7 @@ __all__ = [
     "UnconnectedGradients",
     "UnsupportedError",
     "Variable",
+    "batch",
     "check_grads",
     "constant",
     "custom_gradient",
@@ -133,4 +135,5 @@ __all__ = [
     "value_and_grad",
     "vjp",
     "vjp_rule",
+    "vmap",
 ]

@@ -15,6 +15,7 @@ with pristine.as_they_were():
     from ..frontend.observe import WATCH, Watch
     from ..ir.printer import print_function
     from ..transforms import pipeline
+    from ..transforms.stacked import Axis, function_of_stacks, move_result
     from ..transforms.stages import WRITES, stages
     from . import callbacks  # noqa: F401  (what solvers are handed can be differentiated)
     from .arguments import Wanted, argument_place
@@ -23,6 +24,7 @@ with pristine.as_they_were():
     from .nested import lower_call, lower_transform
 
 __all__ = [
+    "Axis",
     "WATCH",
     "WRITES",
     "Wanted",
@@ -31,10 +33,12 @@ __all__ = [
     "check_value",
     "checking",
     "emit_adjoint",
+    "function_of_stacks",
     "is_checking",
     "lower",
     "lower_call",
     "lower_transform",
+    "move_result",
     "pipeline",
     "print_function",
     "stages",
