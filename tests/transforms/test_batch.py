@@ -254,7 +254,7 @@ def test_one_run_of_the_pullback_for_all_elements(monkeypatch: pytest.MonkeyPatc
 # Primitives that run once for each example, at least for some operands: there is no form of them for stacks.
 EACH = {
     "applied", "base_log", "bessel_i", "complex", "conv", "conv_filters", "conv_input", "finish", "gaussian",
-    "if_square", "implicit_adjoint", "max", "min", "np.bincount", "np.choose", "np.complex128",
+    "if_square", "implicit_adjoint", "max", "min", "np.arange", "np.bincount", "np.choose", "np.complex128",
     "np.compress", "np.convolve", "np.correlate", "np.diag", "np.extract", "np.float64", "np.insert", "np.interp",
     "np.linalg.lstsq", "np.resize", "np.lib.stride_tricks.sliding_window_view", "overlap", "polygamma", "sum",
     "sum_to",
