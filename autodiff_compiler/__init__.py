@@ -15,6 +15,7 @@ array([ -7., -10.])
 from typing import TYPE_CHECKING, Any
 
 from . import nn, pristine, runtime  # noqa: F401  (emitted code takes it from here)
+from .api.batching import batch, vmap
 from .api.custom import custom_jvp, custom_vjp, on_gradient, register_jvp, register_vjp
 from .api.forward import jvp
 from .api.jacobians import hessian, jacfwd, jacobian, jacrev, value_and_jacobian
@@ -118,6 +119,7 @@ __all__ = [
     "UnconnectedGradients",
     "UnsupportedError",
     "Variable",
+    "batch",
     "check_grads",
     "constant",
     "custom_gradient",
@@ -157,4 +159,5 @@ __all__ = [
     "value_and_jacobian",
     "vjp",
     "vjp_rule",
+    "vmap",
 ]

@@ -135,6 +135,7 @@ class Lowered:
     loc: Loc | None = None  # of the definition
     functions: list[Any] = field(default_factory=list)  # those whose text went into it
     reasons: list[str] = field(default_factory=list)  # for which attempts to lower it were found wanting: see `plan`
+    alone: str = ""  # of a function of stacks: why it runs once for each example, if it does
 
 
 def is_missing(module: str) -> bool:

@@ -42,7 +42,7 @@ from typing import Any  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-WORKLOADS = ["logistic", "mlp", "chain", "recurrence", "rnn", "stencil", "trisolve"]
+WORKLOADS = ["logistic", "mlp", "chain", "recurrence", "rnn", "stencil", "trisolve", "per_example"]
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK_SECONDS = 0.004  # the length of one block of calls of one side
 
@@ -119,9 +119,13 @@ def measure(module: ModuleType, size: Any, rounds: int) -> dict[str, Any]:
     def ours() -> Callable[..., Any]:
         import autodiff_compiler as ad
 
+        if hasattr(module, "derived"):
+            return module.derived()  # type: ignore[no-any-return]
         return ad.grad(module.primal, argnums=module.ARGNUMS)
 
     add("ours", ours)
+    if hasattr(module, "jax_version"):
+        add("jax", module.jax_version)
     if hasattr(module, "autograd_version"):
         add("autograd", module.autograd_version)
     times = time_sides(sides, rounds)
@@ -132,6 +136,7 @@ def measure(module: ModuleType, size: Any, rounds: int) -> dict[str, Any]:
         ("autograd", "primal"),
         ("autograd", "ours"),
         ("ours", "algebra"),
+        ("ours", "jax"),
     ]
     return {
         "seconds": {k: {"min": min(v), "median": statistics.median(v)} for k, v in times.items()},

@@ -1,9 +1,10 @@
 """Which values of a function are stacks if some of its parameters are: those that depend on them.
 
-Takes the body of a function, and the parameters that are stacks. Gives the set of the values that are. A shape does not
-depend on the content. A list is a stack if one of its items is, and so is a residual stack. The answer holds at the
-joins of control flow: what a branch yields, a loop carries or a function takes is a stack if it is one on one of the
-ways.
+Takes the region of a function and some of its values. Gives the values that are stacks if these are.
+
+A shape does not depend on the content. A list is a stack if one of its items is, and so is a residual stack. The answer
+holds at the joins of control flow: what a branch yields, a loop carries or a function takes is a stack if it is one on
+one of the ways.
 
 >>> import numpy as np
 >>> from autodiff_compiler.frontend.lower import lower

@@ -18,6 +18,7 @@ with pristine.as_they_were():
     from ..frontend.solvers import lower_solver
     from ..ir.printer import print_function
     from ..transforms import jacobian, pipeline
+    from ..transforms.stacked import Axis, function_of_stacks, move_result
     from ..transforms.stages import WRITES, stages
     from . import callbacks  # noqa: F401  (what solvers are handed can be differentiated)
     from .arguments import Wanted, argument_place
@@ -27,6 +28,7 @@ with pristine.as_they_were():
     from .nested_kinds import KINDS, PULLED, PUSHED
 
 __all__ = [
+    "Axis",
     "KINDS",
     "PULLED",
     "PUSHED",
@@ -38,6 +40,7 @@ __all__ = [
     "check_value",
     "checking",
     "emit_adjoint",
+    "function_of_stacks",
     "is_checking",
     "jacobian",
     "lower",
@@ -49,6 +52,7 @@ __all__ = [
     "lower_on_gradient",
     "lower_solver",
     "lower_transform",
+    "move_result",
     "pipeline",
     "print_function",
     "stages",

@@ -37,12 +37,13 @@ class _TooLong(Exception):
 
 @trimmed
 def explain(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
-    """What happens when `fun` is differentiated at these arguments, as a text with five parts.
+    """What happens when `fun` is differentiated at these arguments, as a text with these parts.
 
     ``active``:  the values that carry a derivative, by line.
     ``saved``:   what the forward sweep saves for the backward sweep, how often and how many bytes.
     ``lowered more than once``: what was unrolled, split or made static, and why.
     ``of unknown type``: the values of which the compiler does not know what they are, and the call that made them so.
+    ``example by example``: of a function of stacks, why it runs once for each example.
     ``nan and inf``: where one first appears in the forward sweep, and where in the backward sweep.
 
     fun: a function, or a gradient, which says by which arguments it differentiates. A function is differentiated by all
@@ -61,7 +62,7 @@ def explain(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
 
     argnums: Any = None
     primal = fun
-    if isinstance(fun, Transformed):
+    if isinstance(fun, Transformed) and fun.is_derivative:
         argnums, primal = fun.argnums, fun.primal
     lowered = lower_any(primal, args, kwargs)
     if argnums is None:
@@ -76,6 +77,8 @@ def explain(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     parts.append(_saved(run))
     if reasons:
         parts.append("lowered more than once\n" + "\n".join(f"  {n}. {text}" for n, text in enumerate(reasons, 1)))
+    if lowered.alone:
+        parts.append(f"example by example\n  {lowered.alone}")
     parts += [_unknown(lowered), _not_finite(run)]
     return Explanation("\n\n".join(part for part in parts if part))
 

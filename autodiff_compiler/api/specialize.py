@@ -191,8 +191,12 @@ class _Names:
 class Entry:
     """One compiled function with its guards. ``entry.call(*args)`` gives `MISS` for arguments that do not fit."""
 
-    def __init__(self, fn: Any, lowered: Lowered, run: Callable[..., Any], refit: Callable[..., Any] | None = None):
+    def __init__(
+        self, fn: Any, lowered: Lowered, run: Callable[..., Any], refit: Callable[..., Any] | None = None,
+        plain: Callable[..., Any] | None = None,
+    ):  # fmt: skip
         self.fn = fn
+        self.plain = plain or fn  # called for its error where shapes do not fit together
         self.lowered = lowered
         self.run = run
         self.refit = refit  # of an entry in two stages: goes on with another, see `stages`
@@ -325,7 +329,7 @@ class Entry:
     def _raise_as_primal(self, args: tuple[Any, ...]) -> None:
         """Shapes do not fit together: the original function raises its own error."""
         positional, keywords = split_arguments(self.fn, self.lowered.params, args)
-        self.fn(*copy.deepcopy(positional), **copy.deepcopy(keywords))
+        self.plain(*copy.deepcopy(positional), **copy.deepcopy(keywords))
         raise AutodiffError(
             "the derivative needs some lengths of the arguments to be equal, and here they differ",
             self.lowered.loc,
@@ -419,6 +423,11 @@ class Dispatcher:
                 return result
         return self.finish(*self.bind(args, kwargs))
 
+    @property
+    def _plain(self) -> Any:
+        """What the call computes without the compiler, if that is not the function itself."""
+        return None if self.disk is None else self.disk._plain()
+
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """The names and the values of the parameters that the call gives."""
         if self.simple and not kwargs and len(args) <= len(self.positional):
@@ -497,7 +506,7 @@ class Dispatcher:
             lowered, run = with_known_axes(lambda: self._attempted(positional, keywords))
         if key is not None:
             self.disk._keep(key, lowered, values, run)
-        return Entry(self.fn, for_calls(lowered), run)
+        return Entry(self.fn, for_calls(lowered), run, plain=self._plain)
 
     def _attempted(self, positional: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Lowered, Callable[..., Any]]:
         """The lowered function, and what is compiled of it."""
@@ -522,7 +531,7 @@ class Dispatcher:
     def _from_disk(self, names: tuple[str, ...], key: str, values: tuple[Any, ...]) -> Entry | None:
         for lowered, run in self.disk._restore(key, values):
             try:
-                entry = Entry(self.fn, lowered, run, self.disk._refit(names, run))
+                entry = Entry(self.fn, lowered, run, self.disk._refit(names, run), self._plain)
                 if entry.accepts(values):
                     return entry
             except Exception as error:  # shapes do not fit, or arrays overlap: the compiler has the better message

@@ -74,6 +74,7 @@ class Transformed:
 
     suffix = "grad"
     keep_value = False
+    is_derivative = True
     __qualname__: str
     __wrapped__: Any
 
@@ -282,6 +283,10 @@ class Transformed:
     def _refit(self, names: tuple[str, ...], run: Any) -> Callable[..., Any] | None:
         return refit_by(self._dispatch, names, run) if isinstance(run, Stages) else None
 
+    def _plain(self) -> Callable[..., Any] | None:
+        """The function of the arguments of a call without the compiler, if that is not the innermost function."""
+        return self.primal._plain() if isinstance(self.primal, Transformed) else None
+
     # --- the disk cache -------------------------------------------------------------------------------------------
 
     def _key(self, names: tuple[str, ...], values: tuple[Any, ...]) -> str | None:
@@ -445,7 +450,7 @@ class ValueAndGradient(Gradient):
 def lower_any(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
     """Lower a function. For a transformed one, transform the IR of its primal."""
     if isinstance(fn, Transformed):
-        return fn.transform(lower_any(fn.primal, args, kwargs), args, kwargs)
+        return fn.transform(fn._lower(args, kwargs), args, kwargs)
     from .compiler import check_value, is_checking, lower
 
     lowered = lower(fn, args, kwargs)

@@ -195,10 +195,14 @@ def target_in(module: Any, path: str, qualified: str, options: argparse.Namespac
     found = _looked_up(module, path, qualified)
     if isinstance(found, functools.partial) and hasattr(found.func, "primal"):  # a method under @grad
         found = types.MethodType(found.func.primal, *found.args)
-    # For a function under @grad, take the function that the user wrote.
-    function = getattr(found, "primal", found)
+    # For a function under @grad, take the function that the user wrote. One under @batch is taken as it is.
+    function = getattr(found, "primal", found) if getattr(found, "is_derivative", True) else found
     if not callable(function):
         raise UserError(f"{qualified} in {path} is not a function")
+    if not getattr(function, "is_derivative", True) and options.command not in ("show", "explain"):
+        raise UserError(
+            f"{qualified} is a function of stacks. {options.command} is for a gradient of it: show its code"
+        )
     inputs = find_inputs(module, qualified, function, found, options.inputs)
     args, kwargs, names = bind(function, inputs, qualified)
     argnums: Any
@@ -278,6 +282,8 @@ def call_primal(target: Target, args: tuple[Any, ...]) -> Any:
 def gradient_of(target: Target) -> Any:
     import autodiff_compiler as ad
 
+    if not getattr(target.function, "is_derivative", True):
+        return target.function
     return ad.grad(target.function, argnums=target.argnums)
 
 

@@ -52,7 +52,7 @@ class Batcher:
 
     def __init__(self, body: Region):
         self.b = Builder(body)
-        self.axis = body.dims.fresh()
+        self.axis: DimLike = body.dims.fresh()
         self.env: dict[Value, Any] = _Env()
         self.stacks: set[Value] = set()
         self.shapes: dict[Value, Value] = {}
@@ -121,11 +121,11 @@ class Batcher:
     def lengths(self, x: Any) -> tuple[Any, ...]:
         return tuple([self.length(x, k) for k in range(self.rank(x))])
 
-    def known_length(self, d: DimLike, op: Op) -> Any:
+    def known_length(self, d: DimLike, op: Op | None) -> Any:
         """A length of the old function, read off an operand or a parameter; None if none has it."""
         if isinstance(d, int):
             return d
-        for old in (*op.operands(), *self.old_params):
+        for old in (*(op.operands() if op is not None else ()), *self.old_params):
             x = self.env.get(old)
             if type(x) is Value and x.type.dims is not None and old.type.dims is not None:
                 for k, have in enumerate(old.type.dims):
@@ -195,14 +195,37 @@ class Batcher:
             out = self.stack(PRIMS[np.full], self.size(), x, *([] if dtype is None else [dtype]))
             out.type = self.stack_type(t if dtype is None else Ty("generic", dtype, ()))
             return out
-        if type(x) is Value and x.op is not None and x.op.prim is ZEROS and t.dims is not None and t.dtype is not None:
-            kind = [] if t.dtype == np.float64 else [t.dtype]
-            out = self.stack(PRIMS[np.zeros], (self.size(), *self.lengths(x)), *kind)
-        elif t.dims is None:
+        zeros = self._wide_zeros(x)
+        if zeros is not None:
+            return zeros
+        if t.dims is None:
             one = self.emit(PRIMS[np.expand_dims], x, 0)
             out = self.stack(PRIMS[np.repeat], one, self.size(), axis=0)
         else:
             out = self.stack(PRIMS[np.broadcast_to], x, (self.size(), *self.lengths(x)))
+        out.type = self.stack_type(t)
+        return out
+
+    def _wide_zeros(self, x: Any) -> Any:
+        """A stack of zeros, where `x` is an array of zeros that was made here. None for all else."""
+        if type(x) is not Value or x.op is None:
+            return None
+        made, t = x.op, x.type
+        if t.dims is None or t.dtype is None or t.dtype.kind not in "fc" or made.kwargs:
+            return None
+        if made.prim in (ZEROS, PRIMS[np.zeros_like]) and len(made.args) == 1 and type(made.args[0]) is Value:
+            like = made.args[0]
+            if self.is_stack(like) or like.type.ndim != len(t.dims):
+                return None
+            lengths = self.lengths(like)
+        elif made.prim is PRIMS[np.zeros]:
+            shape = made.args[0]
+            lengths = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+            if len(lengths) != len(t.dims):
+                return None
+        else:
+            return None
+        out = self.stack(PRIMS[np.zeros], (self.size(), *lengths), *([] if t.dtype == np.float64 else [t.dtype]))
         out.type = self.stack_type(t)
         return out
 
@@ -254,6 +277,19 @@ class Batcher:
             self.env.update(zip(op.results, made))
         for new in self.b.region.ops[start[0] :]:
             new.checks, new.droppable = new.checks or op.checks, op.droppable
+
+    def is_steady(self, op: Op) -> bool:
+        """The shapes of the results do not depend on the content of the stacks."""
+        prim = op.prim
+        if prim.elementwise or prim.fn in SAME_SHAPE:
+            return True
+        lengths = [d if r.type.dims is not None else None for r in op.results for d in r.type.dims or (None,)]
+        if all(d is not None and self.known_length(d, op) is not None for d in lengths):
+            return True
+        names = [*prim.params[: len(op.args)], *op.kwargs]
+        arguments = [*op.args[: len(prim.params)], *op.kwargs.values()]
+        moving = {n for n, x in zip(names, arguments) if self.has_stack(self.new(x))}
+        return any(moving <= set(group) for group in prim.linear)
 
     def again(self, op: Op) -> None:
         """Build an operation as it is."""
@@ -369,6 +405,14 @@ class Batcher:
         return part
 
 
+# Functions whose result has the same shape for all arrays of the same shapes.
+SAME_SHAPE = frozenset({
+    np.convolve, np.correlate, np.resize, np.diag, np.interp, np.linalg.lstsq, np.choose,
+    np.lib.stride_tricks.sliding_window_view, runtime.conv, runtime.conv_filters, runtime.conv_input, runtime.pool_sum,
+    runtime.pool_spread, runtime.pool_places, runtime.pool_count, runtime.overlap, runtime.applied,
+    runtime.implicit_adjoint, runtime.if_square, runtime.bessel_i, runtime.polygamma, runtime.base_log,
+})  # fmt: skip
+
 _WEAK: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}
 
 
@@ -406,7 +450,7 @@ def stack_axes(axis: Any, rank: int, op: Op) -> Any:
     if isinstance(axis, (tuple, list)) and all(type(k) is int for k in axis):
         return tuple([k + 1 if k >= 0 else k for k in axis])
     if axis is None:
-        return tuple(range(1, rank + 1))
+        return 1 if rank == 1 else tuple(range(1, rank + 1))
     raise no_rule(op)
 
 
@@ -481,6 +525,8 @@ def each_example(self: Batcher, op: Op) -> list[Any]:
     if any(t.kind == "list" or t.elem is not None for t in types):
         raise no_rule(op)
     shapes = [known_shape(self, op, r.type) for r in op.results]
+    if None in shapes and not self.is_steady(op):
+        raise NotBatchedError(f"{op.prim.name}, whose result may have another shape for another example,", op)
     size = self.size()
     inits = []
     for shape, r in zip(shapes, op.results):

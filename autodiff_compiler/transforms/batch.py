@@ -13,7 +13,7 @@ says how it is applied to stacks. An operation without a rule runs once for each
 >>> print(print_function(batch(fn, {0})), end="")
 func f(%x: float64[d3, d1], %w: float64[d2]) {
   %v1: float64[d3, d1] = * %w, %x   # line 2
-  %v2: float64[d3] = np.sum %v1, axis=(1,)   # line 2
+  %v2: float64[d3] = np.sum %v1, axis=1   # line 2
   return %v2
 }
 
@@ -41,57 +41,100 @@ Reference: Bradbury et al., JAX (2018), whose vmap has rules of this kind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..analysis.stacks import stacked_values
 from ..ir.core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value, leaves, new_func, type_of
-from ..ir.opset import POP, PUSH, STACK_NEW, TUPLE
+from ..ir.opset import POP, PRIMS, PUSH, STACK_NEW, TUPLE
 from ..ir.rewrite import called
-from ..ir.types import SHAPE, Dims
+from ..ir.types import SHAPE, DimLike, Dims
 from ..operations.batching import Batcher, NotBatchedError, is_weak
+from ..records import record
 from .cotangents import named_arguments
 
 
-def batch(fn: Function, stacked: set[int], *, spread: bool = True) -> Function:
+def batch(fn: Function, stacked: Iterable[int] | dict[int, Axis], *, spread: bool | Sequence[bool] = True) -> Function:
     """`fn` for a stack of values of the parameters with these numbers.
 
-    spread: all results that are numbers are stacks. Otherwise, those that depend on a stack are. In both cases,
-    ``meta["stacks"]`` of the function says which are.
+    stacked: the numbers of the parameters, or for each its `Axis`. The axis is the first one otherwise.
+    spread:  all results that are numbers are stacks. Otherwise, those that depend on a stack are. Also for each result.
 
-    Raises NotBatchedError where control flow depends on a stack, and where values are not numbers.
+    ``meta["stacks"]`` of the function says which results are stacks. Raises NotBatchedError where control flow depends
+    on a stack, and where values are not numbers.
     """
     return _Walk(fn, stacked, spread).function
 
 
-class _Walk(Batcher):
+@record
+class Axis:
+    """Which axis of a parameter is that of the stack, and the length of the axis; None: not known."""
+
+    number: int = 0
+    length: DimLike | None = None
+
+
+class Batching(Batcher):
+    """Builds a function of stacks, beginning with its parameters."""
+
+    def __init__(self, fn: Function, stacked: Iterable[int] | dict[int, Axis], dims: Dims):
+        body = Region(dims)
+        super().__init__(body)
+        axes = stacked if isinstance(stacked, dict) else dict.fromkeys(stacked, Axis())
+        given = [a.length for a in axes.values() if a.length is not None]
+        if given:
+            self.axis = given[0]
+        self.fn = fn
+        self.old_params = fn.params
+        for k, p in enumerate(fn.params):
+            if k in axes:
+                self.stacked_param(p, axes[k])
+            else:
+                self.env[p] = body.param(p.type, p.hint)
+        if self.some is None:
+            raise NotBatchedError("no stack")
+
+    def stacked_param(self, p: Value, axis: Axis) -> None:
+        """A parameter that is a stack. Inside, the axis of the stack is the first one."""
+        t = self.stack_type(p.type)
+        if axis.length is not None and t.dims is not None:
+            dims = list(t.dims[1:])
+            dims.insert(axis.number, axis.length)
+            t = replace(t, dims=tuple(dims))
+        made = self.b.region.param(t, p.hint)
+        if axis.number:
+            made = self.emit(PRIMS[np.moveaxis], made, axis.number, 0)
+            made.type, made.hint = self.stack_type(p.type), p.hint
+        self.env[p] = made
+        self.stacks.add(made)
+        if self.some is None and made.type.kind in ("array", "any"):
+            self.some = made
+
+    def finish(self, exits: list[Any]) -> None:
+        self.b.region.exit = tuple(exits)
+        self.function = Function(self.fn.name, self.b.region, dict(self.fn.meta))
+        self.function.meta["stacks"] = tuple([self.has_stack(x) for x in exits])
+
+
+class _Walk(Batching):
     """Builds the regions of a function on stacks.
 
     joined: the values of the old function that are stacks where ways meet
     tried:  parameters of a loop of which a trial is to tell the dtype
     """
 
-    def __init__(self, fn: Function, stacked: set[int], spread: bool):
-        body = Region(_copied(fn.body.dims, fn.body.dims.parent))
-        super().__init__(body)
+    def __init__(self, fn: Function, stacked: Iterable[int] | dict[int, Axis], spread: bool | Sequence[bool]):
+        stacked = stacked if isinstance(stacked, dict) else set(stacked)
+        super().__init__(fn, stacked, _copied(fn.body.dims, fn.body.dims.parent))
         self.joined = stacked_values(fn.body, [fn.params[k] for k in stacked])
         self.tried: set[Any] = set()
-        self.old_params = fn.params
-        for k, p in enumerate(fn.params):
-            self.env[p] = made = body.param(self.stack_type(p.type) if k in stacked else p.type, p.hint)
-            if k in stacked:
-                self.stacks.add(made)
-                if self.some is None and made.type.kind in ("array", "any"):
-                    self.some = made
-        if self.some is None:
-            raise NotBatchedError("no stack")
         self.region(fn.body)
         self.b.loc = self.b.tag = None
-        exits = [self.handed(x, spread and self.is_number(x)) for x in fn.body.exit]
-        body.exit = tuple(exits)
-        self.function = Function(fn.name, body, dict(fn.meta))
-        self.function.meta["stacks"] = tuple([self.is_stack(x) for x in exits])
+        wanted = [spread] * len(fn.body.exit) if isinstance(spread, bool) else spread
+        self.finish([self.handed(x, w and self.is_number(x)) for x, w in zip(fn.body.exit, wanted)])
 
     def region(self, old: Region) -> None:
         for op in old.ops:
@@ -152,6 +195,9 @@ class _Walk(Batcher):
         return self.new(arg)
 
     def branch(self, op: Op) -> None:
+        if op.condition in self.joined:
+            self.both_branches(op)
+            return
         cond = self.steady(op.condition, op, "a condition")
         made = []
         for old in op.regions:
@@ -165,6 +211,40 @@ class _Walk(Batcher):
                 exits = zip(old.exit, op.results, dtypes)
                 inner.exit = tuple([self.handed(x, r in self.joined, dtype) for x, r, dtype in exits])
         self.results(Op(IF, (cond,), {}, tuple(made), op.loc), op, dtypes)
+
+    def both_branches(self, op: Op) -> None:
+        """A branch on a condition that differs between examples: both ways run, and each example takes its result."""
+        for old in op.regions:
+            for inner in old.walk():
+                total = inner.prim.total
+                safe = inner.prim is IF or (total is not None and total(self.b, inner.args, inner.kwargs))
+                if not safe or inner.prim.effects or inner.checks:
+                    what = "is for some of them only" if inner.regions or inner.prim.effects else "may raise"
+                    raise NotBatchedError(
+                        f"a condition that differs between examples, and in the branch {inner.prim.name} {what}", op
+                    )
+        cond = self.new(op.condition)
+        for old in op.regions:
+            self.region(old)
+        self.b.loc = op.loc
+        for k, r in enumerate(op.results):
+            self.env[r] = self.chosen(op, cond, r, [old.exit[k] for old in op.regions])
+
+    def chosen(self, op: Op, cond: Any, r: Value, exits: list[Any]) -> Any:
+        """For each example, the value of the branch that it takes."""
+        defined = [x for x in exits if x is not UNDEF]
+        if len(defined) < 2:
+            return self.fitted(self.handed(defined[0], True), r.type) if defined else UNDEF
+        types = [type_of(x) for x in exits]
+        same = r.type.dims is not None and all(t.dims is not None and len(t.dims) == len(r.type.dims) for t in types)
+        lengths = [d for t in types for d in zip(t.dims or (), r.type.dims or ())]
+        if not same or any(t.elem is not None for t in types) or not all(self.b.dims.same(*d) for d in lengths):
+            raise NotBatchedError("a condition that differs between examples, with results of different kinds", op)
+        x, y = self.strong(tuple(exits), [self.new(x) for x in exits], r.type)
+        rank = len(r.type.dims or ())
+        out = self.stack(PRIMS[np.where], self.aligned(cond, rank), x, y)
+        out.hint = r.hint
+        return self.fitted(out, r.type)
 
     def is_weak(self, x: Any) -> bool:
         """A number of Python's that is the same for all examples, or stands for one in a trial."""
@@ -313,4 +393,4 @@ def _copied(dims: Dims, parent: Dims | None) -> Dims:
     )  # fmt: skip
 
 
-__all__ = ["NotBatchedError", "batch"]
+__all__ = ["Axis", "Batching", "NotBatchedError", "batch"]

@@ -104,7 +104,14 @@ def test_golden_is_right(path: Path) -> None:
     program, _ = load(path)
     derived, args = program["derived"], program["arguments"]
     given = copy.deepcopy(args)
-    if derived.suffix == "vjp":
+    if derived.suffix == "batch":
+        mapped = derived.in_axes if isinstance(derived.in_axes, tuple) else (derived.in_axes,) * len(args)
+        count = next(len(x) for x, axis in zip(args, mapped) if axis == 0)
+        one = [[x if axis is None else x[k] for x, axis in zip(args, mapped)] for k in range(count)]
+        results = [flatten(derived.primal(*copy.deepcopy(given))) for given in one]
+        want = [np.stack([np.asarray(leaves[n]) for leaves, _ in results]) for n in range(len(results[0][0]))]
+        assert_close(derived(*given), unflatten(results[0][1], want))
+    elif derived.suffix == "vjp":
         out, pullback = derived(*given)
         np.testing.assert_array_equal(out, derived.primal(*copy.deepcopy(args)))
         u = np.linspace(0.5, 1.5, np.size(out)).reshape(np.shape(out))

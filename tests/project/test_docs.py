@@ -85,6 +85,17 @@ ad.check_grads(lambda u: misfit(u, np.zeros(6), 0.1), (u0,), order=1)
     run(blocks_of("quickstart.md") + checks, tmp_path)
 
 
+def test_batching_page_runs(tmp_path: Path) -> None:
+    shown = re.search(r"```text\n(.*?)```", (DOCS / "batching.md").read_text(), re.DOTALL)
+    assert shown is not None
+    body = [line for line in shown[1].splitlines() if not line.strip().startswith("#")]
+    checks = f"""
+found = [line for line in per_example.source(w, x, y).splitlines() if not line.strip().startswith("#")]
+assert found[-{len(body)}:] == {body!r}, found
+"""
+    run(blocks_of("batching.md") + checks, tmp_path)
+
+
 def test_rules_page_runs(tmp_path: Path) -> None:
     pytest.importorskip("scipy")
     checks = """
