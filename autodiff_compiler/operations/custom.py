@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from .. import runtime
-from ..ir.core import Builder, type_of
+from ..ir.core import Builder, Op, type_of
 from ..ir.types import Ty
+from .batching import Batcher, batch
 from .record import Refused, constant_in, op, refuses, vjp
 
 
@@ -35,3 +36,9 @@ refuses(
     ),
     "g",
 )
+
+
+@batch(runtime.matching)
+def _matching_batch(self: Batcher, op: Op) -> Any:
+    g, x, what = self.new(op.args)
+    return self.stack(op.prim, self.spread(g), self.spread(x), what)
