@@ -12,7 +12,8 @@ from .. import pristine
 
 with pristine.as_they_were():
     from ..frontend.custom_hooks import lower_on_gradient
-    from ..frontend.custom_rules import lower_custom, lower_custom_made
+    from ..frontend.custom_local import lower_custom_made
+    from ..frontend.custom_rules import lower_custom
     from ..frontend.lower import lower
     from ..frontend.observe import WATCH, Watch
     from ..frontend.solvers import lower_solver

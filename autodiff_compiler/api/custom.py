@@ -39,6 +39,7 @@ class Custom(metaclass=_Maker):
     kind = ""
     remedy = ""
     opaque: Any = None
+    local = False  # its parts are not abstract values, see `frontend.custom_local`
 
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: int | Sequence[int] = ()):
         if not callable(fun):

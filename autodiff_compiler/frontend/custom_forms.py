@@ -129,16 +129,25 @@ def beside(t: Ty) -> Ty:
     return Ty(t.kind, t.dtype if t.is_float else None, t.dims, t.elem)
 
 
-def may_share(v: Any, depth: int = 12) -> bool:
-    """A result may share memory with what the function was given."""
+def roots_of(v: Any, depth: int = 12) -> frozenset[Value] | None:
+    """The values of which a result may share the memory; None: that is not known."""
     if type(v) is not Value or v.type.is_scalar:
-        return False
+        return frozenset()
     op = v.op
-    if op is None or not depth or op.prim in (IF, LOOP, TRY):
-        return True
+    if op is None:
+        return frozenset([v])
+    if not depth or op.prim in (IF, LOOP, TRY):
+        return None
     if op.prim.alias == "fresh":
-        return False
-    return any(may_share(x, depth - 1) for x in leaves((op.args, op.kwargs)))
+        return frozenset([v])
+    found = [roots_of(x, depth - 1) for x in leaves((op.args, op.kwargs))]
+    return None if None in found else frozenset().union(*[f for f in found if f is not None])
+
+
+def may_share(v: Any) -> bool:
+    """A result may share memory with what the function was given."""
+    roots = roots_of(v)
+    return roots is None or any(root.op is None for root in roots)
 
 
 __all__ = [
@@ -147,6 +156,7 @@ __all__ = [
     "form_of",
     "may_agree",
     "may_share",
+    "roots_of",
     "opened",
     "same_form",
     "same_type",

@@ -12,7 +12,8 @@ from typing import Any
 from ..errors import SourceUnavailableError, UnsupportedError
 from .avals import Closure, Obj, Partial
 from .callbacks import CHANGING
-from .custom_rules import Local, lower_custom
+from .custom_local import Local
+from .custom_rules import lower_custom
 from .handlers import Ctx, Val
 from .library import gradients
 from .scopes import scope_of

@@ -18,19 +18,18 @@ from ..ir.core import FUNC, Function, Op, Region, Value, type_of
 from ..ir.custom import CUSTOM, CUSTOM_EFFECTS, CUSTOMS, Rules
 from ..ir.opset import POP, PRIMS, PUSH, RAISE, STACK_NEW
 from ..ir.rewrite import content_operands, drop_uncalled, free_values, replace_values
-from ..lowered import lowers_by
 from ..operations import custom  # noqa: F401  (the record of `runtime.matching`)
 from .avals import (
     Columns,
     Conflict,
     ListRef,
     Maybe,
-    Obj,
     Ref,
     Seq,
     describe,
     is_constant,
     is_reference,
+    leaves_of,
 )
 from .core import Unreachable
 from .custom_forms import (
@@ -40,6 +39,7 @@ from .custom_forms import (
     may_agree,
     may_share,
     opened,
+    roots_of,
     same_form,
     same_type,
     taken_apart,
@@ -108,7 +108,7 @@ class _Call:
     def bound(self, args: list[Val], kwargs: dict[str, Val]) -> list[Val]:
         """The arguments by position, with the defaults of those left out."""
         fun = self.made.fun
-        if type(self.made) is Local:
+        if self.made.local:
             if kwargs:
                 self.fail(f"{self.name!r}, with a rule of its own, is called by keyword inside of the function that "
                           "defines it", "pass arguments by position")  # fmt: skip
@@ -163,7 +163,7 @@ class _Call:
     def function(self, which: str, k: int | None = None) -> Val:
         """The function in an attribute of the object with rules, under a guard."""
         fn = getattr(self.made, which)
-        if type(self.made) is Local:
+        if self.made.local:
             return fn if k is None else fn[k]
         path: Any = (("object", self.made), ("attr", which), *([] if k is None else [("item", k)]))
         return self.ctx.outside(fn if k is None else fn[k], path, self.node)
@@ -195,7 +195,7 @@ class _Call:
         return self.ctx.call(self.function("fun"), args, {}, self.node)
 
     def lower_forward(self, rules: Rules) -> None:
-        with self.into("forward") as (region, args, _):
+        with self.into("fwd") as (region, args, _):
             got = self.ctx.call(self.function("fwd"), args, {}, self.node)
             if type(got) is not Seq or len(got.items) != 2:
                 self.wrong("fwd", "what it returns", "a pair: the result and the residuals", self.told(got))
@@ -207,7 +207,7 @@ class _Call:
 
     def lower_backward(self, rules: Rules) -> None:
         ctx = self.ctx
-        with self.into("backward") as (region, args, kept):
+        with self.into("bwd") as (region, args, kept):
             held = self.anew(region, self.residuals)
             g = self.beside(region, self.out, "bar")
             fixed = [args[n] for n in self.fixed]
@@ -294,6 +294,7 @@ class _Call:
 
     def check_effects(self, what: str, start: Any, end: Any, before: Any, outside: Any, region: Region) -> None:
         name = self.name if what == "primal" else f"the rule {what!r} of {self.name}"
+        before = {**self.ctx.inputs.initial, **before}  # what is outside is found when it is first read
         changed = [c for c, content in end.heap.items() if c in before and content is not before[c]]
         rebound = any(
             names.get(n, None) is not end.envs[env].get(n, None)
@@ -304,7 +305,7 @@ class _Call:
             if not (allowed and all(c not in start.heap and c not in self.ctx.inputs.initial for c in changed)):
                 self.fail(
                     f"{name} writes to an argument, or to something around it",
-                    "let it compute its result only: x = x.copy()",
+                    "let it compute its result only, from copies: x = x.copy(); on_gradient may keep cotangents",
                 )
         drop_uncalled(region)
         if any(op.prim is FUNC for op in region.ops):
@@ -505,68 +506,21 @@ class _Call:
                 ctx.share(av.cell, cells)
             return av
 
-        return built(ctx, out, iter(op.results), leaf)
-
-
-# --- functions that are defined in the program ------------------------------------------------------------------------
-
-
-class Local:
-    """A function with a rule of its own that is defined in the function being lowered: its parts are abstract."""
-
-    opaque: Any = None
-
-    def __init__(self, kind: str, fun: Val, numbers: tuple[int, ...], remedy: str):
-        self.kind, self.fun, self.nondiff_argnums, self.remedy = kind, fun, numbers, remedy
-        node = getattr(fun, "node", None)
-        self.__name__ = getattr(node, "name", "") or getattr(getattr(fun, "obj", None), "__name__", "<lambda>")
-        self.fwd: Any = None
-        self.bwd: Any = None
-        self.jvp: Any = None
-        self.parts: tuple[Any, ...] = ()
-
-    @property
-    def has_rules(self) -> bool:
-        return (self.bwd if self.kind == "vjp" else self.jvp) is not None or bool(self.parts)
-
-    def __autodiff_lower__(self, ctx: Any, args: list[Val], kwargs: dict[str, Val]) -> Val:
-        return lower_custom(ctx, self, args, kwargs)
-
-    def defvjp(self, fwd: Val, bwd: Val) -> None:
-        self.fwd, self.bwd = fwd, bwd
-
-    def defjvp(self, jvp: Val) -> Val:
-        self.jvp = jvp
-        return jvp
-
-    def defjvps(self, *jvps: Val) -> None:
-        self.parts = jvps
-
-
-def _defined_by(method: Any) -> None:
-    """The method of `Local` runs when the program is lowered."""
-
-    def lowering(ctx: Any, args: list[Val], kwargs: dict[str, Val]) -> Val:
-        return method(args[0].obj, *args[1:], **kwargs)
-
-    lowers_by(lowering)(method)
-
-
-for _method in (Local.defvjp, Local.defjvp, Local.defjvps):
-    _defined_by(_method)
-
-
-def lower_custom_made(ctx: Ctx, cls: Any, args: list[Val], kwargs: dict[str, Val]) -> Val:
-    """The abstract value of ``custom_vjp(f)`` in a function that is lowered."""
-    numbers = kwargs.get("nondiff_argnums", args[1] if len(args) > 1 else ())
-    items = numbers.items if type(numbers) is Seq else numbers if isinstance(numbers, tuple) else (numbers,)
-    if not args or not all(type(k) is int for k in items):
-        raise ArgumentError(f"{cls.__name__} needs a function, and numbers of arguments", ctx.builder.loc)
-    made = Local(cls.kind, args[0], tuple(items), cls.remedy)
-    return Obj(made, (("object", made),))
+        made = built(ctx, out, iter(op.results), leaf)
+        _link_results(ctx, [av for av in leaves_of(made) if type(av) is Ref], out, values)
+        return made
 
 
 # --- what is underway ----------------------------------------------------------------------------------------------
+
+
+def _link_results(ctx: Ctx, refs: list[Any], out: Any, values: Sequence[Any]) -> None:
+    """Results that may be one array, or views of one, are linked."""
+    roots = [roots_of(v) for piece, v in zip(leaves_in(out), values) if type(piece.av) is Ref]
+    for k, (a, of_a) in enumerate(zip(refs, roots)):
+        for b, of_b in zip(refs[:k], roots[:k]):
+            if of_a is None or of_b is None or of_a & of_b:
+                ctx.state.link(a.cell, b.cell)
 
 
 def _is_seen(op: Op) -> bool:
@@ -593,4 +547,4 @@ def _written(ctx: Any) -> Any:
     return (len(ctx.frozen), len(ctx.kept_as), len(ctx.appended), len(ctx.plan.written), len(ctx.stored))
 
 
-__all__ = ["Local", "lower_custom", "lower_custom_made"]
+__all__ = ["lower_custom"]

@@ -522,6 +522,80 @@ def test_what_is_not_differentiated_may_be_fixed_or_read() -> None:
     np.testing.assert_allclose(ad.grad(lambda x: np.sum(called(lambda q: q * 3.0, x)))(X), [3.0, 3.0, 3.0])
 
 
+COUNT = [0]
+TABLE = {"a": 1.0}
+
+
+def counts(x):
+    COUNT[0] += 1
+    return x
+
+
+def saves(x):
+    TABLE["a"] = 2.0
+    return x, None
+
+
+def keeps(_, g):
+    TABLE["a"] = 3.0
+    return (g,)
+
+
+@pytest.mark.parametrize(
+    "fun, fwd, bwd, said",
+    [
+        (counts, lambda x: (x, None), lambda _, g: (g,), "counts writes to"),
+        (lambda x: x, saves, lambda _, g: (g,), "the rule 'fwd' of <lambda> writes to"),
+        (lambda x: x, lambda x: (x, None), keeps, "the rule 'bwd' of <lambda> writes to"),
+    ],
+)
+def test_writes_to_what_is_around(fun: Any, fwd: Any, bwd: Any, said: str) -> None:
+    f = ad.custom_vjp(fun)
+    f.defvjp(fwd, bwd)
+    with pytest.raises(ad.UnsupportedError, match=said):
+        ad.grad(lambda x: np.sum(f(x)) * COUNT[0] * TABLE["a"])(X)
+
+
+@ad.custom_vjp
+def doubled(x):
+    y = 2.0 * x
+    return y, y
+
+
+doubled.defvjp(lambda x: ((lambda y: (y, y))(2.0 * x), None), lambda _, g: (2.0 * (g[0] + g[1]),))
+
+
+def test_results_that_are_one_array() -> None:
+    agree(lambda x: np.sum(doubled(x)[0] * doubled(x)[1]))
+
+    def f(x):
+        a, b = doubled(x)
+        a[0] = 1.0
+        return np.sum(a * b)
+
+    with pytest.raises(ad.AliasError):
+        ad.grad(f)(X)
+
+
+def test_rules_that_write_to_their_own_arrays() -> None:
+    def bwd(residuals, g):
+        x, y = residuals
+        g *= 2.0
+        x *= g
+        return 0.5 * g * y, 0.5 * x
+
+    f = ad.custom_vjp(lambda x, y: x * y)
+    f.defvjp(lambda x, y: (x * y, (x, y)), bwd)
+
+    def overwrites(x):
+        x = x.copy()
+        z = f(x, x * x)
+        x[0] = 5.0
+        return np.sum(z * x) + np.sum(z)
+
+    agree(overwrites)
+
+
 def test_a_result_that_may_be_the_argument() -> None:
     def f(x):
         y = clipped(x)
