@@ -1,4 +1,4 @@
-"""What makes lengths, names and types known: through arrays made from others, through splits, beside observed values."""
+"""What makes lengths, names and types known: arrays made from others, splits, and facts beside observed values."""
 
 import ast
 import re
