@@ -13,6 +13,7 @@ which copy is meant: not to an array that was kept in a branch or as a view.
 from __future__ import annotations
 
 import ast
+import sys
 import types
 from typing import Any, NoReturn
 
@@ -66,6 +67,8 @@ from .inputs import base_of, path_name
 from .plan import FoundWanting, WrittenOutside
 from .splices import Splices
 from .structures import Leaf
+
+_LIBRARIES = frozenset({*sys.stdlib_module_names, *BAKED_MODULES})
 
 
 class Outside(Splices):
@@ -361,11 +364,11 @@ def _opened_attribute(ctx: Outside, key: Any, obj: Any, path: Any, name: str, no
 
 def _may_be_stored(obj: Any, name: str) -> bool:
     """Python keeps it in the namespace of the class, function or module, and nothing else happens."""
-    if name.startswith("__") or hasattr(type(obj), name):
-        return False
+    root = (obj.__name__ if isinstance(obj, types.ModuleType) else str(obj.__module__)).split(".")[0]
+    if name.startswith("__") or hasattr(type(obj), name) or (root != "__main__" and root in _LIBRARIES):
+        return False  # what Python's own functions read, as `sys.stdout`, steers more than what is lowered
     if isinstance(obj, types.ModuleType):
-        plain = type(obj) is types.ModuleType and not hasattr(obj, "__getattr__")
-        return plain and obj.__name__.split(".")[0] not in BAKED_MODULES
+        return type(obj) is types.ModuleType and not hasattr(obj, "__getattr__")
     if not isinstance(obj, type):
         return isinstance(obj, types.FunctionType)
     if is_library_class(obj) or obj.__flags__ & (1 << 8 | 1 << 9) != 1 << 9:  # immutable, or written in C

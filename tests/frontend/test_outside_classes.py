@@ -1,6 +1,7 @@
 """Writing to attributes of classes, functions and modules: once per call, seen by whoever reads them through a class, a
 class derived from it, an object or `super`, and left as Python leaves them."""
 
+import io
 import sys
 import types
 
@@ -312,6 +313,10 @@ def test_refusals():
         np.scale = x
         return x
 
+    def what_print_writes_to(x):
+        sys.stdout = io.StringIO()
+        return x
+
     def a_class_of_a_library(x):
         types.SimpleNamespace.scale = x
         return x
@@ -327,6 +332,7 @@ def test_refusals():
         (a_descriptor, "is kept in the attribute 'scale'"),
         (a_metaclass, "a class that lives outside"),
         (a_module_of_a_library, "a module that lives outside"),
+        (what_print_writes_to, "a module that lives outside"),
         (a_class_of_a_library, "a class that lives outside"),
         (computed_elsewhere, "'computed', which is computed for objects of Computes"),
     ]:
