@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided
 
 import autodiff_compiler as ad
 from tests.differences import differences
@@ -274,3 +275,63 @@ def test_a_copy_that_is_forbidden_raises_as_in_numpy(value: Any) -> None:
     with pytest.raises(ValueError, match="Unable to avoid copy"):
         ad.grad(f)(value)
     np.testing.assert_allclose(ad.grad(handled)(value), np.full(np.shape(value), 3.0))
+
+
+def strides_of_windows(m):
+    v = m.ravel() * 1.0
+    w = as_strided(v, shape=(v.size - 1, 2), strides=(v.itemsize, v.itemsize), writeable=False)
+    return np.sum(w[:, 0] * w[:, 1] ** 2)
+
+
+def strides_that_stay(m):
+    return np.prod(as_strided(m, (3,), (0,))) + np.sum(as_strided(m, (2,), (3 * m.itemsize,)) ** 2)
+
+
+def items_at_a_list_of_places(m):
+    v = m.ravel()
+    places = [k for k in range(len(v)) if v[k] > 1.5]
+    y = v * 1.0
+    y[places] = v[places] ** 2
+    return np.outer(y[places], v[places]).sum() + np.sum(m[:, [k for k in range(2) if m[0, k] > 5.0]])
+
+
+def names_that_are_extended(m, sizes):
+    names: list[Any] = []
+    for name, (single, size) in sizes.items():
+        if single:
+            names.append(name)
+            continue
+        names.extend([f"{name}[{k}]" for k in range(size)])
+    return m.ravel()[names.index("b[1]")] ** 2 * len(names)
+
+
+@pytest.mark.parametrize(
+    "f", [strides_of_windows, strides_that_stay, items_at_a_list_of_places], ids=lambda f: f.__name__
+)
+def test_elements_elsewhere(f: Any) -> None:
+    check(f, M)
+
+
+def test_strides_of_what_is_stored_to() -> None:
+    def f(m, which):
+        v = m.ravel() * 1.0
+        w = as_strided(v, (3, 2), (8, 8))
+        (v if which else w)[0] = 5.0
+        return np.sum(w if which else v)
+
+    def beyond(m):
+        return np.sum(as_strided(m, (9,), (8,)))
+
+    with pytest.raises(ad.AliasError):
+        ad.grad(f)(M, True)
+    with pytest.raises(ad.AliasError):
+        ad.grad(f)(M, False)
+    with pytest.raises(NotImplementedError, match="beyond the elements"):
+        ad.grad(beyond)(M)
+    with pytest.raises(ad.UnsupportedError, match="one behind the other"):
+        ad.grad(lambda m: np.sum(as_strided(m, (2,), (8,))))(M.T)
+
+
+def test_names_that_are_extended() -> None:
+    for sizes in ({"a": (True, 1), "b": (False, 2)}, {"b": (False, 3)}):
+        check(names_that_are_extended, M, sizes)

@@ -293,6 +293,8 @@ def _check(source: str, seed: int, checks: tuple[str, ...]) -> str:
             done.add("tangent")
         if "batch" in checks and check_batch(program, args, got, seed + run):
             done.add("batch")
+        if "jacobian" in checks and run != 1 and check_jacobian(program, args, got, seed + run):
+            done.add("jacobian")
         if "float32" in checks and run == 0 and check_float32(program, args, got):
             done.add("float32")
     if "differences" not in done:
@@ -401,6 +403,44 @@ def check_tangent(program: Program, args: Args, value: float, seed: int) -> bool
     if not np.isclose(along, want, rtol=1e-9, atol=1e-9 * size, equal_nan=True):
         raise Wrong(f"jvp: the tangent is {along!r}, the gradient gives {want!r}")
     return True
+
+
+def check_jacobian(program: Program, args: Args, got: Args, seed: int) -> bool:
+    """The Jacobian forwards, which goes by stacks of tangents, is the gradient. The linear function of `linearize` is the
+    product with it. The Hessian times a direction is the tangent of the gradient."""
+    rng = np.random.default_rng(seed)
+    argnums = program.gradient.argnums
+
+    def run(made: Any) -> Any:
+        program.prepare()
+        with refusals("jacobian: "):
+            return made(*program.pack(*fresh(args)))
+
+    want, tree = flatten(run(program.gradient))
+    found, _ = flatten(run(ad.jacfwd(program.f, argnums)))
+    _agree("jacfwd", found, want)
+    moving = [np.result_type(g).kind == "f" for g in want]
+    direction = [rng.normal(size=np.shape(g)) if m else g for g, m in zip(want, moving)]
+    direction = [d if isinstance(g, np.ndarray) else type(g)(d) for d, g in zip(direction, want)]
+    _, push = run(lambda *given: ad.linearize(program.f, *given))
+    terms = [g * d for g, d, m in zip(want, direction, moving) if m]
+    _agree("linearize", [push(*unflatten(tree, direction))], [float(sum(map(np.sum, terms)))], terms)
+    if seed % 4 == 0 and all(moving) and sum(map(np.size, want)) < 40:
+        hessian, _ = flatten(run(ad.hessian(program.f, argnums)))
+        product, _ = flatten(run(lambda *given: ad.jvp(program.gradient, given, unflatten(tree, direction))[1]))
+        count = len(want)
+        for k, row in enumerate(product):
+            blocks = hessian[k * count : (k + 1) * count]
+            parts = [np.tensordot(b, d, np.ndim(d)) for b, d in zip(blocks, direction)]
+            _agree("hessian", [sum(parts)], [row], [np.abs(b).max(initial=0.0) for b in blocks])
+    return True
+
+
+def _agree(what: str, found: list[Any], want: list[Any], sizes: Any = ()) -> None:
+    size = max(1.0, *[float(np.max(np.abs(x), initial=0.0)) for x in (*want, *sizes)])
+    for a, b in zip(found, want):
+        if np.shape(a) != np.shape(b) or not np.allclose(a, b, rtol=1e-9, atol=1e-10 * size, equal_nan=True):
+            raise Wrong(f"{what}: {a!r}, and the gradient gives {b!r}")
 
 
 untold: list[str] = []  # why functions were not batched, for those who look into it

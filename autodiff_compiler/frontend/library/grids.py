@@ -54,6 +54,23 @@ def subscript(self: Any, item: Any) -> Any:
     return (item,) if self is np.index_exp and not isinstance(item, tuple) else item
 
 
+@defines()
+def strided(x: Any, shape: Any, strides: Any, itemsize: Any) -> Any:
+    """The elements that ``as_strided(x, shape, strides)`` shows of an array whose elements lie one behind the other."""
+    rank = len(shape)
+    if len(strides) != rank:
+        raise ValueError("mismatch in length of strides and shape")
+    places = np.zeros(shape, dtype=int)
+    for k in list(range(rank)):
+        if strides[k] % itemsize != 0:
+            raise NotImplementedError("as_strided with strides that lead between two elements")
+        along = np.arange(shape[k]) * (strides[k] // itemsize)
+        places = places + along.reshape((1,) * k + (-1,) + (1,) * (rank - 1 - k))
+    if places.size > 0 and (np.min(places) < 0 or np.max(places) >= x.size):
+        raise NotImplementedError("as_strided reaches beyond the elements of the array")
+    return x.reshape(-1)[places]
+
+
 @defines(np.ndindex)
 def ndindex(*shape: Any) -> Any:
     if len(shape) == 1 and isinstance(shape[0], tuple):

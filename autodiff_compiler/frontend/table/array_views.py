@@ -10,10 +10,11 @@ import numpy as np
 from ...errors import ArgumentError, is_interruption
 from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS, opaque
-from ..avals import ListRef, Ref, Seq, is_static_int
+from ..avals import FlagsOf, ListRef, Obj, Ref, Seq, is_static_int
 from ..folds import proved
 from ..handlers import Ctx, Val, apply, lowers
 from ..layout import Layout, deciding, layout_of, surely_copied
+from ..library.grids import strided
 from ..plan import LAYOUT
 from ..state import FOLDED, PROTECTED
 
@@ -231,8 +232,26 @@ def _sliding_window_view(
 
 
 @lowers(np.lib.stride_tricks.as_strided, border=True)
-def _as_strided(ctx: Ctx, *args: Val, **kwargs: Val) -> Val:
-    return mark_folded(ctx, ctx.call_unknown(ctx.callee, list(args), kwargs, ctx.node))
+def _as_strided(
+    ctx: Ctx, x: Val, shape: Val = None, strides: Val = None, subok: Val = False, writeable: Val = True
+) -> Val:
+    node = ctx.node
+    dtype = type_of(ctx.read(x, node)).dtype if type(x) is Ref else None
+    if dtype is None or not isinstance(writeable, bool):
+        given = {"shape": shape, "strides": strides, "subok": subok, "writeable": writeable}
+        return mark_folded(ctx, ctx.call_unknown(ctx.callee, [x], given, node))
+    if not ctx.flag(FlagsOf(x), "c_contiguous", node):
+        ctx.fail("as_strided of an array whose elements do not lie one behind the other", node, "pass a copy of it")
+    asked = [ctx.array_attribute(x, "shape", node) if shape is None else shape]
+    asked.append(ctx.attribute(x, "strides", node) if strides is None else strides)
+    axes = [av if type(av) in (Seq, ListRef) else Seq((av,)) for av in asked]
+    copied = ctx.call(Obj(strided, None), [x, *axes, dtype.itemsize], {}, node)
+    made = ctx.linked(ctx.operand(copied, node), [x])
+    if writeable or type(made) is not Ref:
+        return mark_folded(ctx, made)
+    ctx.cells.read_only.add(made.cell)
+    ctx.cells.mark(made.cell, PROTECTED)
+    return made
 
 
 # --- what is asked ------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Any
 
@@ -568,3 +569,80 @@ def test_a_linear_program_without_a_solution():
     f = lambda x: optimize.linprog(x, A_ub=[[1.0, 1.0]], b_ub=[-1.0]).x[0]
     with pytest.raises(ArithmeticError, match="the solver found no solution, so its result has no derivative"):
         ad.grad(f)(X)
+
+
+def solved(x, **options):
+    return optimize.minimize(
+        lambda v: np.sum((v - x) ** 2) + (v[0] * v[1] - 1) ** 2, x, method="BFGS", tol=1e-6, **options
+    )
+
+
+def changed_result(x):
+    r = solved(x)
+    before, r.fun = r.fun, r.fun * 2.0
+    r.extra = r.x * 2.0
+    r.x = r.x * 3.0
+    missing = getattr(r, "nothing", None)
+    return r.fun + before + r.extra.sum() + getattr(r, "x", None).sum() + (0.0 if missing is None else missing.sum())
+
+
+def test_a_result_that_the_program_changes():
+    np.testing.assert_allclose(ad.grad(changed_result)(X), differences(changed_result, X), rtol=1e-3)
+
+
+class Failed(Exception):
+    def __init__(self, result):
+        super().__init__(getattr(result, "message", ""))
+        self.result = result
+
+
+def test_a_result_in_an_exception_and_in_a_log(caplog):
+    def f(x, options):
+        r = solved(x, options=options)
+        try:
+            assert r.success
+        except AssertionError:
+            logging.getLogger(__name__).error(r)
+            raise Failed(r) from None
+        return r.x.sum()
+
+    def caught(x, options):
+        r = solved(x, options=options)
+        try:
+            if not r.success:
+                raise Failed(r)
+        except Failed as error:
+            return error.result.x.sum()
+        return r.x.sum()
+
+    np.testing.assert_allclose(ad.grad(f)(X, {}), differences(lambda x: f(x, {}), X), rtol=1e-3)
+    caplog.clear()
+    with pytest.raises(Failed) as failed:
+        ad.grad(f)(X, {"maxiter": 0})
+    assert isinstance(failed.value.result, optimize.OptimizeResult) and "success: False" in caplog.text
+    with pytest.raises(AutodiffError):  # what the exception holds has no derivative
+        ad.grad(caught)(X, {"maxiter": 0})
+
+
+def test_what_ours_lacks_is_asked_for():
+    with pytest.raises(NotImplementedError, match="hess_inv"):
+        ad.grad(lambda x: getattr(solved(x), "hess_inv", x).sum())(X)
+
+
+def test_an_equation_at_a_bound():
+    def f(x, low):
+        held = {"type": "eq", "fun": lambda v: v[0] - x[1]}
+        bounds = [(low, 10), (-5, 10)]
+        r = optimize.minimize(
+            lambda v: np.sum((v - x) ** 2) + v[0] * v[1],
+            [1, 1],
+            method="SLSQP",
+            bounds=bounds,
+            constraints=held,
+            tol=1e-12,
+        )
+        return r.x[0] + 3.0 * r.x[1]
+
+    # The bound of the first element is that which the equation gives it, and it moves with the equation.
+    at = np.array([1.5, 0.2])
+    np.testing.assert_allclose(ad.grad(f)(at, 0.2), [0.0, 2.5], atol=1e-6)  # of x[1] + 3 x[1] / 2
