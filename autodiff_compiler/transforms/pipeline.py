@@ -30,12 +30,13 @@ from contextvars import ContextVar
 from typing import Any
 
 from ..analysis.sharing import Sharing
-from ..errors import InternalError
+from ..analysis.stacks import stacked_values
+from ..errors import InternalError, UnsupportedError
 from ..ir.budget import doing
-from ..ir.core import Function, type_of
+from ..ir.core import Function, leaves, type_of
 from ..ir.custom import CUSTOMS
 from ..ir.opset import SUM_TO
-from ..ir.rewrite import content_operands, replace_values
+from ..ir.rewrite import replace_values
 from ..records import mutable_record, record
 from .common import merge_equal
 from .custom import call_functions
@@ -272,7 +273,13 @@ def linear(fn: Function, wrt: Sequence[int], moving: Sequence[int]) -> Function:
     drop_dead(again)
     bars = body.params[first : first + len(moving)]
     del body.params[first : first + len(moving)]
-    assert not any(v in bars for op in body.walk() for v in content_operands(op)), "the pullback is not linear"
+    known = stacked_values(body, bars)  # what depends on the cotangents, but for shapes
+    if any(v in known for v in leaves(body.exit)) or any(op.regions and op.args[0] in known for op in body.walk()):
+        raise UnsupportedError(
+            "a rule is not linear in the cotangent, so there is no linear function of the tangents",
+            None,
+            "use jvp, or give the function a rule for tangents by custom_jvp",
+        )
     # What is left reads the shape of a cotangent, which is that of its result.
     replace_values(body, {bar: body.exit[k] for bar, k in zip(bars, moving)})
     again.meta.update(wrt=wrt, inner="pushforward")

@@ -52,7 +52,7 @@ Args = tuple[Any, ...]
 STEPS = (1e-4, 1e-5, 1e-6)
 DIRECTIONS = 2
 LARGEST = 1e5  # beyond, differences say little
-CHECKS = ("second", "plain", "warm", "float32", "tangent", "batch")
+CHECKS = ("second", "plain", "warm", "float32", "tangent", "batch", "jacobian")
 DEFAULTS = """
 
 def pack(x, y, s):
