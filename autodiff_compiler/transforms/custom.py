@@ -33,11 +33,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.activity import activity, varied_values
+import numpy as np
+
+from ..analysis.activity import activity
 from ..errors import UnsupportedError
-from ..ir.core import CALL, DERIVED, Builder, Function, Loc, Op, Region, Value, leaves, type_of
+from ..ir.core import CALL, DERIVED, IF, LOOP, TRY, Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.custom import CUSTOMS, HELD, LINEAR, PROBE, SEAM, Rules
-from ..ir.opset import ZEROS
+from ..ir.opset import ACCUM, ADD, MUL, PUSH, SUB, ZEROS
 from ..ir.rewrite import clone_op, content_operands, replace_values, substitute
 from ..ir.types import ANY
 from .cotangents import bar_of
@@ -201,7 +203,7 @@ def _linear(b: Builder, op: Op, active: Any) -> tuple[Any, ...]:
     for push, places in rules.pushes:
         if all(moving[k] is None for k in places):
             continue
-        ds = [b.emit(PROBE, operands[k]) if moving[k] is not None else zero_like(b, operands[k]) for k in places]
+        ds = [b.emit(PROBE, operands[k]) if type(operands[k]) is Value else 0.0 for k in places]
         given = (*held, *ds, *(() if rules.joint else outs), *captured)
         found = spliced(b, push, given)
         if rules.joint:
@@ -285,15 +287,89 @@ def settle(body: Region) -> None:
 
 
 def check_linear(body: Region, roots: list[Value], linear: list[Rules], what: str = "reverse mode") -> None:
-    """The backward sweep must not read a tangent that was taken to be zero. Nor may what computes it be kept."""
-    follow = varied_values(body, roots)
+    """The backward sweep must not read a tangent that was taken to be zero. What computes it need not be kept."""
+    if not is_linear(body, roots):
+        raise not_linear(linear[0], what, "the tangents")
+    follow = depending(body, roots)
     for op in body.walk():
-        moved = any(v in follow for v in op.operands())
+        if op.tag != DERIVED and any(v in follow for v in op.operands()):
+            op.droppable = True
+
+
+def is_linear(body: Region, roots: list[Value]) -> bool:
+    """What the function computes of these values, it computes in such a way that its derivative by them does not depend
+    on them. Nor is anything added to them: a function that is affine has another tangent than its transpose says."""
+    follow = depending(body, roots)
+    for op in body.walk():
         if op.tag == DERIVED:
             if any(v in follow for v in content_operands(op)):
-                raise not_linear(linear[0], what, "the tangents")
-        elif moved:
-            op.droppable = True
+                return False
+        elif op.prim.fn in _ADDING:
+            parts = op.args[1:] if op.prim.fn is np.where else op.args
+            if any(type(x) is Value and x in follow for x in parts) and not all(_vanishes(x, follow) for x in parts):
+                return False
+    return True
+
+
+_ADDING = (ADD.fn, SUB.fn, ACCUM.fn, np.add, np.subtract, np.where)
+
+
+def _vanishes(x: Any, follow: set[Value]) -> bool:
+    """Zero where the roots are."""
+    if type(x) is not Value:
+        return isinstance(x, (int, float, complex)) and x == 0
+    if x in follow or x.op is None:
+        return x in follow
+    if x.op.prim.fn in (MUL.fn, np.multiply):
+        return any(_vanishes(y, follow) for y in x.op.args)
+    return x.op.prim is ZEROS or x.op.prim.fn in (np.zeros, np.zeros_like)
+
+
+def depending(body: Region, roots: list[Value]) -> set[Value]:
+    """All values that depend on the content of these: also what is chosen by them."""
+    found = set(roots)
+    before = -1
+    while before != len(found):
+        before = len(found)
+        _depend(body, found)
+    return found
+
+
+def _depend(region: Region, found: set[Value]) -> None:
+    def some(*args: Any) -> bool:
+        return any(v in found for v in leaves(args))
+
+    for op in region.ops:
+        if op.prim is IF:
+            for inner in op.regions:
+                _depend(inner, found)
+                found.update(r for r, x in zip(op.results, inner.exit) if some(op.condition, x))
+        elif op.prim is LOOP:
+            (body,) = op.regions
+            trips = some(op.range, body.exit[0])
+            for p, init, x, r in zip(body.params[1:], op.inits, body.exit[1:], op.results):
+                if trips or some(init, x, p):
+                    found.update((p, r))
+            _depend(body, found)
+            if trips:
+                found.update((op.trips, op.exit_code))
+        elif op.prim is PUSH:
+            if some(op.args[1]):
+                found.add(op.args[0])
+        elif op.prim is TRY:
+            (body,) = op.regions
+            _depend(body, found)
+            found.update(r for r, x in zip(op.results[2:], body.exit) if some(x))
+            if any(some(inner.condition) for inner in body.walk() if inner.prim is IF):  # it may raise, or not
+                found.update(op.results)
+        elif op.regions or op.prim is CALL:
+            for inner in op.regions:
+                _depend(inner, found)
+            reads = [op, *[x for inner in op.regions for x in inner.walk()]]
+            if any(v in found for x in reads for v in x.operands()):
+                found.update(op.results)
+        elif any(v in found for v in content_operands(op)):
+            found.update(op.results)
 
 
 __all__ = [
@@ -302,6 +378,7 @@ __all__ = [
     "backward_seam",
     "call_functions",
     "check_operands",
+    "is_linear",
     "no_rule",
     "not_linear",
     "settle",

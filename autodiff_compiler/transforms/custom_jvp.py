@@ -16,11 +16,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.activity import varied_values
 from ..errors import UnsupportedError
-from ..ir.core import DERIVED, Op, Value, leaves, type_of
-from ..ir.rewrite import clone_function, content_operands
-from .custom import around, check_operands, no_rule, not_linear, spliced, zero_like
+from ..ir.core import Op, Value, leaves, type_of
+from ..ir.rewrite import clone_function
+from .custom import around, check_operands, is_linear, no_rule, not_linear, spliced, zero_like
 
 if TYPE_CHECKING:
     from .jvp import Pushforward
@@ -85,12 +84,11 @@ def _transposed(p: Pushforward, op: Op, dots: list[Any]) -> tuple[Sequence[Any],
     if not bars or not wanted:
         return outs, [None] * count
     assert p.adjoint is not None
+    alone = is_linear(backward.body, [backward.params[k] for k in bars])
     pulled = p.adjoint(backward, bars)
     roots = [pulled.params[k] for k in bars]
-    follow = varied_values(pulled.body, roots)
-    for inner in pulled.body.walk():
-        if inner.tag == DERIVED and any(v in follow for v in content_operands(inner)):
-            raise not_linear(rules, "forward mode", "the cotangents")
+    if not (alone and is_linear(pulled.body, roots)):
+        raise not_linear(rules, "forward mode", "the cotangents")
     moving = [k for k, v in enumerate(op.results) if type_of(v).may_be_float]
     zeros = [zero_like(p.b, outs[k]) for k in moving]
     seeds = [dots[k] for k in wanted if type_of(rules.backward.body.exit[k]).may_be_float]

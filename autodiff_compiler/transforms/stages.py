@@ -27,6 +27,7 @@ from ..analysis.taint import is_foreign, keeps
 from ..errors import UnsupportedError
 from ..ir import opset
 from ..ir.core import Function, Op, Prim, Region, Value
+from ..ir.custom import CUSTOM, CUSTOM_EFFECTS
 from ..ir.opset import ASSERT, POP, PUSH, RAISE
 from ..ir.rewrite import clone_function
 from ..ir.sites import OBSERVE, STOP
@@ -54,6 +55,14 @@ def stages(fn: Function) -> tuple[Function, Function]:
                 writes[0].loc,
                 "make that value outside of the function and pass it, or return what is to be written",
             )
+    for op in fn.body.walk():
+        if op.prim is CUSTOM_EFFECTS:
+            raise UnsupportedError(
+                f"{op.args[0].name!r}, a function with a rule of its own, has an effect, where the type of a value is "
+                "known at run time only",
+                op.loc,
+                "make that value outside of the function and pass it",
+            )
     prologue, body = clone_function(fn)[0], clone_function(fn)[0]
     _make_prologue(prologue.body)
     _make_body(body.body)
@@ -65,7 +74,7 @@ def _logged(top: Region) -> list[Op]:
     live: set[Value] = set()
     out = []
     for op in top.walk():
-        if op.prim in _IN_BOTH or op.prim in WRITES or op.prim in (OBSERVE, STOP) or op.regions:
+        if op.prim in _IN_BOTH or op.prim in WRITES or op.prim in (OBSERVE, STOP, CUSTOM) or op.regions:
             continue
         looks = any(v in live for v in op.operands()) and all(r.type.kind not in _COPIED for r in op.results)
         if op.prim.effects or looks:

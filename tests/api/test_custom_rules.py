@@ -517,6 +517,28 @@ def test_refusals(run: Any, said: str) -> None:
     assert said in str(caught.value) and "Instead:" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "jvp",
+    [
+        lambda p, t: (p[0], t[0] + 1.0),
+        lambda p, t: (p[0], np.abs(t[0])),
+        lambda p, t: (p[0], np.where(t[0] > 0.0, t[0], 0.0)),
+        lambda p, t: (p[0], np.where(p[0] > 0.5, t[0], 1.0)),
+        lambda p, t: (p[0], t[0] if np.sum(t[0]) > 0.0 else 2.0 * t[0]),
+    ],
+)
+def test_rules_that_are_not_linear(jvp: Any) -> None:
+    """They have no transpose: neither that of a rule for tangents, nor that of a backward function."""
+    f = ad.custom_jvp(lambda x: x)
+    f.defjvp(jvp)
+    with pytest.raises(ad.UnsupportedError, match="not linear in the tangents"):
+        ad.grad(lambda x: np.sum(f(x)))(X)
+    b = ad.custom_vjp(lambda x: x)
+    b.defvjp(lambda x: (x, x), lambda x, g: (jvp((x,), (g,))[1],))
+    with pytest.raises(ad.UnsupportedError, match="not linear in the cotangents"):
+        ad.jvp(lambda x: np.sum(b(x)), (X,), (V,))
+
+
 def test_what_is_not_differentiated_may_be_fixed_or_read() -> None:
     np.testing.assert_allclose(ad.grad(lambda x: np.sum(fixed(ad.stop_gradient(x), x)))(X), X)
     np.testing.assert_allclose(ad.grad(lambda x: np.sum(called(lambda q: q * 3.0, x)))(X), [3.0, 3.0, 3.0])
