@@ -199,7 +199,8 @@ class _Stacks:
                 "pass arrays of the same length along these axes, or None in in_axes for what all examples share",
             )  # fmt: skip
 
-    def measure(self, name: str, x: Any, a: Any, sizes: list[tuple[str, int, int]]) -> None:
+    def measure(self, name: str, x: Any, a: Any, sizes: list[tuple[str, int, int]], held: bool = False) -> None:
+        """Collect the lengths of the axes of the examples. `held`: in an object, where only arrays are stacks."""
         axis = a.axis if isinstance(a, Everywhere) else 0
         if axis is None or x is None:
             return
@@ -212,6 +213,8 @@ class _Stacks:
             sizes.append((name, axis, x.shape[axis]))
             return
         parts = _parts_of(x)
+        if parts is None and held:
+            return
         if parts is None or (isinstance(x, list) and x and all(isinstance(v, (int, float, complex)) for v in x)):
             what = "a list of numbers" if parts is not None else f"a {type(x).__name__}"
             remedy = f"pass np.asarray({name})" if parts is not None else "pass an array of one for each example"
@@ -220,7 +223,8 @@ class _Stacks:
                 f"{remedy}, or None in in_axes for it",
             )  # fmt: skip
         for key, part in parts.items():
-            self.measure(f"{name}[{key!r}]", part, _axes_in(a, key), sizes)
+            inside = held or not isinstance(x, (dict, tuple, list))
+            self.measure(f"{name}.{key}" if inside else f"{name}[{key!r}]", part, _axes_in(a, key), sizes, inside)
 
     def example(self, k: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments for example number `k`. Without examples, it has ones."""
@@ -272,7 +276,7 @@ class _Stacks:
         first: DimLike | None = None
         for k, item in enumerate(lowered.inputs):
             axis = None if item.key[0] == "object" else self.axis_at(item.path)
-            if axis is None:
+            if axis is None or not isinstance(fetch(item.path, tuple(self.values)), np.ndarray):
                 continue
             length: DimLike = self.size
             if self.size > 1:

@@ -139,7 +139,7 @@ def _sizes(self: Batcher, op: Op, before: Ty, after: Ty, shape: Any) -> list[Any
 
 def _items(self: Batcher, op: Op, items: tuple[Any, ...], t: Ty) -> tuple[tuple[Any, ...], _Moved]:
     """The subscripts of the same part of each element of a stack of values of type `t`."""
-    new = self.new(items)
+    new = list(self.new(items))
     numbers: list[int] = []  # the places of integers and of arrays
     ranks = []
     for k, item in enumerate(items):
@@ -148,7 +148,12 @@ def _items(self: Batcher, op: Op, items: tuple[Any, ...], t: Ty) -> tuple[tuple[
                 raise no_rule(op)  # parts of different lengths
             continue
         if isinstance(item, (list, tuple)):
-            ranks.append(np.ndim(item) if not leaves(item) else -1)
+            if all(not isinstance(x, (list, tuple)) and type_of(x).is_scalar and _is_index(x) for x in item):
+                ranks.append(1)
+                if self.has_stack(new[k]):
+                    new[k] = self.stack(PRIMS[np.stack], [self.spread(x) for x in new[k]], axis=1)
+            else:
+                ranks.append(np.ndim(item) if not leaves(item) else -1)
         elif _is_index(item):
             ranks.append(type_of(item).ndim or 0)
         elif type_of(item).kind == "array" and type_of(item).dtype == np.dtype(bool) and not self.is_stack(new[k]):

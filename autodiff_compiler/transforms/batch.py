@@ -55,6 +55,7 @@ from ..ir.types import SHAPE, DimLike, Dims
 from ..operations.batching import Batcher, NotBatchedError, is_weak
 from ..records import record
 from .cotangents import named_arguments
+from .safe import is_safe
 
 
 def batch(fn: Function, stacked: Iterable[int] | dict[int, Axis], *, spread: bool | Sequence[bool] = True) -> Function:
@@ -216,9 +217,7 @@ class _Walk(Batching):
         """A branch on a condition that differs between examples: both ways run, and each example takes its result."""
         for old in op.regions:
             for inner in old.walk():
-                total = inner.prim.total
-                safe = inner.prim is IF or (total is not None and total(self.b, inner.args, inner.kwargs))
-                if not safe or inner.prim.effects or inner.checks:
+                if inner.prim is not IF and not is_safe(self.b, inner):
                     what = "is for some of them only" if inner.regions or inner.prim.effects else "may raise"
                     raise NotBatchedError(
                         f"a condition that differs between examples, and in the branch {inner.prim.name} {what}", op

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import types
 import warnings
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from autodiff_compiler.api import persist
 from autodiff_compiler.errors import ArgumentError
 from autodiff_compiler.tree import flatten, unflatten
 
@@ -84,6 +86,33 @@ def test_axes_and_structures() -> None:
     assert scale == 3.0
     same(ad.batch(lambda v: 2.0, out_axes=0)(Y), np.full(5, 2.0))
     assert ad.batch(lambda v, s: (v, s), in_axes=(0, None), out_axes=(0, None))(Y, "text")[1] == "text"
+
+
+def test_objects_and_what_is_not_an_array() -> None:
+    def f(model, x, how):
+        y = x * model.slope + model.offset
+        return y if how is None else y * model.rate
+
+    model = types.SimpleNamespace(slope=Y, offset=X, rate=0.5, name="line")
+    many = ad.batch(f, in_axes=(0, 0, None))
+    same(many(model, Y, None), Y[:, None] * Y[:, None] + X)
+    g = ad.vjp(many, model, Y, "scaled")[1](np.ones((5, 3)))[0]
+    np.testing.assert_allclose(g.slope, 1.5 * Y, rtol=1e-12)
+    with pytest.raises(ArgumentError, match=r"model.slope has 5 along axis 0, x has 2 along axis 0|different numbers"):
+        many(model, Y[:2], None)
+
+
+def test_subscripts_that_differ_between_examples() -> None:
+    def f(x, i, y):
+        y = y.copy()
+        y[i] = 9.0
+        y[:, i] += x[i]
+        return x[i], x[:2][[i, 0]], y[i, ::-1], np.where(y > 8.0, y, 0.0)[:, [i, i]]
+
+    x, i, y = np.array([1.0, 2.0]), np.array([1, 0, 1]), R.normal(size=(3, 2, 2))
+    many = ad.batch(f, in_axes=(None, 0, 0))
+    same(many(x, i, y), stacked([f(x, int(k), v) for k, v in zip(i, y)]))
+    assert "for " not in many.source(x, i, y)
 
 
 def test_as_a_decorator_and_a_method() -> None:
@@ -266,7 +295,7 @@ def test_pickle_and_copies() -> None:
 
 def test_the_disk_cache(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTODIFF_COMPILER_CACHE", str(tmp_path))
-    monkeypatch.setattr("autodiff_compiler.api.persist.RULES_OF_USERS", [])  # other tests may have registered some
+    monkeypatch.setattr(persist, "RULES_OF_USERS", [])  # whatever other tests have registered
     want = ad.batch(mlp, in_axes=(None, 0, 0))(P, X, Y)
     assert list(tmp_path.rglob("*"))
     warm = ad.batch(mlp, in_axes=(None, 0, 0))

@@ -52,7 +52,7 @@ Args = tuple[Any, ...]
 STEPS = (1e-4, 1e-5, 1e-6)
 DIRECTIONS = 2
 LARGEST = 1e5  # beyond, differences say little
-CHECKS = ("second", "plain", "warm", "float32", "tangent", "batch", "jacobian")
+CHECKS = ("second", "plain", "warm", "float32", "tangent", "batch", "examples", "jacobian")
 DEFAULTS = """
 
 def pack(x, y, s):
@@ -295,6 +295,8 @@ def _check(source: str, seed: int, checks: tuple[str, ...]) -> str:
             done.add("batch")
         if "jacobian" in checks and run != 1 and check_jacobian(program, args, got, seed + run):
             done.add("jacobian")
+        if "examples" in checks and check_examples(program, args, seed + run):
+            done.add("examples")
         if "float32" in checks and run == 0 and check_float32(program, args, got):
             done.add("float32")
     if "differences" not in done:
@@ -481,6 +483,47 @@ def check_batch(program: Program, args: Args, got: Args, seed: int) -> bool:
                         raise Wrong(f"batch: result {n} of example {k} is {a[k]!r}, alone {b!r}")
         made = True
     return made
+
+
+def check_examples(program: Program, args: Args, seed: int) -> bool:
+    """`ad.batch` of the program, and of its gradient, against a loop over three examples."""
+    rng = np.random.default_rng(seed)
+    if program.changes:
+        return False  # each run would begin with the state that the one before has left
+    several = []
+    for _ in range(3):
+        near = [a * rng.uniform(0.8, 1.2, size=np.shape(a)) for a in args]
+        several.append(program.pack(*[np.float64(a) if np.ndim(a) == 0 else a for a in near]))
+    found = [flatten(one) for one in several]
+    stacks = [np.stack([np.asarray(x) for x in leaves]) for leaves in zip(*[leaves for leaves, _ in found])]
+    alike = all(leaf.dtype.kind == "f" for leaf in stacks)
+    if not alike or any("'copy'" in repr(tree) for _, tree in found) or any(tree != found[0][1] for _, tree in found):
+        return False  # objects, and what differs in more than numbers
+    given = unflatten(found[0][1], stacks)
+    try:
+        want = [np.asarray(program.f(*copy.deepcopy(one))) for one in several]
+        slopes = [flatten(program.gradient(*copy.deepcopy(one)))[0] for one in several]
+    except Exception:
+        return False  # of floats of NumPy's, it is another program
+    with refusals("examples: "):
+        many = ad.batch(program.f)
+        value = many(*copy.deepcopy(given))
+        gradients = flatten(ad.batch(program.gradient)(*copy.deepcopy(given)))[0]
+        back = flatten(ad.vjp(many, *copy.deepcopy(given))[1](np.ones(3)))[0]
+    compare_stacks("the values of examples", [value], [[w] for w in want])
+    compare_stacks("gradients of examples", gradients, slopes)
+    compare_stacks("the gradient of a batch", back, slopes)
+    if "once for each" in many.attempts(*copy.deepcopy(given)):
+        untold.append("one by one")
+    return True
+
+
+def compare_stacks(what: str, got: list[Any], want: list[list[Any]]) -> None:
+    for n, leaf in enumerate(got):
+        each = np.stack([np.asarray(w[n]) for w in want])
+        size = max(1.0, float(np.max(np.abs(each), initial=0.0)))
+        if leaf.dtype != each.dtype or not np.allclose(leaf, each, rtol=1e-8, atol=1e-9 * size, equal_nan=True):
+            raise Wrong(f"{what}: leaf {n} is {leaf!r}, one by one {each!r}")
 
 
 def run_apart(program: Program, fn: Any, leaves: list[Any]) -> Any:

@@ -156,13 +156,16 @@ def chosen_checks(options: argparse.Namespace, seed: int) -> tuple[str, ...]:
     if options.all:
         return CHECKS
     if not options.turns:
-        return tuple([name for name in ("second", "tangent", "batch", "jacobian") if getattr(options, name)])
+        return tuple(
+            [name for name in ("second", "tangent", "batch", "examples", "jacobian") if getattr(options, name)]
+        )
     return turns(seed)
 
 
 def turns(seed: int) -> tuple[str, ...]:
     """The check of the unoptimised adjoint for each program, slower checks for every other one."""
-    return ("plain", "warm", "float32") if seed // 2 % 2 else ("plain", "second", "tangent", "jacobian")
+    own = ("plain", "warm", "float32") if seed // 2 % 2 else ("plain", "second", "tangent", "jacobian")
+    return (*own, *["batch"] * (seed % 8 == 1), *["examples"] * (seed % 8 == 7))
 
 
 def kind_of_failure(result: str) -> str:
@@ -183,6 +186,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--tangent", action="store_true", help="forward mode, against the gradient")
     parser.add_argument("--batch", action="store_true", help="stacks of tangents and of cotangents, against each alone")
     parser.add_argument("--jacobian", action="store_true", help="Jacobians, Hessians and linear functions too")
+    parser.add_argument("--examples", action="store_true", help="ad.batch, against a loop over examples")
     parser.add_argument("--all", action="store_true", help="all kinds of checks of each program")
     parser.add_argument("--turns", action="store_true", help="all kinds of checks, the dearer ones by turns")
     parser.add_argument("--lowering", action="store_true", help="only lower, and run the IR interpreter on the result")
