@@ -36,14 +36,15 @@ import numpy as np
 from ..analysis.activity import differentiable_operands
 from ..errors import UnsupportedError
 from ..ir import opset
-from ..ir.core import DERIVED, Builder, Function, Op, Prim, Region, Value, leaves, map_leaves, structural_key, type_of
+from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, leaves, map_leaves, structural_key, type_of
 from ..ir.opset import ZEROS
 from ..ir.rewrite import clone_function
 from ..operations import lib, tangents
+from ..operations.linalg import EINSUM
 from ..operations.signs import POWERS
 from . import algebra, lost
 from .cotangents import named_arguments
-from .jvp import Adjoint, Pushforward, in_structure, tangent, tangent_type
+from .jvp import Adjoint, Pushforward, in_structure, tangent, tangent_type, transposed
 from .unfit import covering
 
 MOST_RULES = 400  # for the coefficients of one operation
@@ -238,13 +239,13 @@ class Lockstep:
         used = [group for group in found if any(name in group for name in names)]
         if all(any(name in group for group in used) for name in names):
             return self.linear if len(used) == 1 else self.product
-        if op.kwargs:
-            return None
-        if is_square(op):
+        if prim is EINSUM and isinstance(op.args[0], str):
+            return self.contraction
+        if is_square(op) and not op.kwargs:
             return self.square
-        if "quotient" in prim.traits:
+        if "quotient" in prim.traits and not op.kwargs:
             return self.quotient
-        return self.solution if prim.fn is np.linalg.solve and lib.ndim(op.args[1]) > 1 else None
+        return self.solution if "solves" in prim.traits else None
 
     def linear(self, op: Op, j: int) -> Any:
         """The operation, applied to the coefficients."""
@@ -303,20 +304,47 @@ class Lockstep:
     def quotient(self, op: Op, j: int) -> Any:
         """``y = x / d``: of ``y * d == x``, with what is known of `y`."""
         x, d = op.args
-        rest = self.rest(op, j, lambda d, y: d * y)
+        pairs = [(self.at(d, i), self.at(op.result, j - i)) for i in range(1, j + 1)]
+        known = added([p * q for p, q in pairs if p is not None and q is not None])
+        c = self.at(x, j)
+        rest = c if known is None else -known if c is None else c - known
         return None if rest is None else self.b.emit(op.prim, rest, self.value(d))
 
     def solution(self, op: Op, j: int) -> Any:
-        """``a @ y == b``, in the same way."""
-        rest = self.rest(op, j, lambda d, y: d @ y, flip=True)
-        return None if rest is None else self.b.emit(op.prim, self.value(op.args[0]), rest)
+        """``y`` of ``M(a) @ y == b``, in the same way. The tangent by `a` says how to solve for ``-M(d) @ y``."""
+        linear = {name for group in groups(op) for name in group}
+        args, kwargs = map_leaves(self.value, op.args), map_leaves(self.value, op.kwargs)
+        moving = [(name, arg) for name, arg in named_arguments(op) if name in self.movers(op)]
+        found: list[Any] = []
+        for i in range(j + 1):
+            y = self.at(op.result, j - i) if i else self.value(op.result)
+            given = {
+                name: in_structure(arg, self.all_at(arg, i or j)) for name, arg in moving if (name in linear) == (i == 0)
+            }
+            given = {name: d for name, d in given.items() if d is not None}
+            if y is None or not given:
+                continue
+            more, rest = tangents.contributions(op.prim, y, args, kwargs, given)
+            found += more
+            if rest:
+                step = Op(op.prim, args, kwargs, (), self.op.loc)
+                step.results, step.parent = [y], op.parent
+                dots = {self.value(v): c for _, arg in moving for v, c in self.all_at(arg, i).items()}
+                found.append(transposed(self.b, step, dots, rest))
+        return added([t for t in found if t is not None])
 
-    def rest(self, op: Op, j: int, by: Callable[[Any, Any], Any], flip: bool = False) -> Any:
-        x, d = op.args[::-1] if flip else op.args
-        pairs = [(self.at(d, i), self.at(op.result, j - i)) for i in range(1, j + 1)]
-        known = added([by(p, q) for p, q in pairs if p is not None and q is not None])
-        c = self.at(x, j)
-        return c if known is None else -known if c is None else c - known
+    def contraction(self, op: Op, j: int) -> Any:
+        """Cauchy's product of any number of operands."""
+        places = [k for k, x in enumerate(op.args) if self.moves(x)]
+        terms = []
+        for orders in compositions(j, len(places)):
+            parts = [self.at(op.args[k], i) for k, i in zip(places, orders)]
+            if not any(c is None for c in parts):
+                args = [self.value(x) if type(x) is Value else x for x in op.args]
+                for k, c in zip(places, parts):
+                    args[k] = c
+                terms.append(self.b.emit(op.prim, *args, **op.kwargs))
+        return added(terms)
 
     # --- rules ----------------------------------------------------------------------------------------------------
 
