@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import runtime
 from ..analysis.activity import differentiable_operands
 from ..errors import UnsupportedError
 from ..ir import opset
@@ -40,6 +41,7 @@ from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, leaves, map
 from ..ir.opset import ZEROS
 from ..ir.rewrite import clone_function
 from ..operations import lib, tangents
+from ..operations.choices import OVER, PRODUCT, RATIO
 from ..operations.linalg import EINSUM
 from ..operations.signs import POWERS
 from . import algebra, lost
@@ -121,6 +123,7 @@ class Lockstep:
         self.known: dict[Any, list[Value]] = {}
         self.coefficients: dict[tuple[Op, int], tuple[Any, ...]] = {}
         self.rules: dict[Op, Rule] = {}
+        self.plans: dict[Op, tuple[bool, Callable[[Op, int], Any] | None]] = {}
         self.moving: dict[Value, bool] = {}
         self.remember(op)
 
@@ -207,13 +210,15 @@ class Lockstep:
         return (made,) if op.prim.nout == 1 else tuple(made)
 
     def coefficient(self, op: Op, j: int) -> tuple[Any, ...]:
-        names = self.movers(op)
-        if not names:
+        if op not in self.plans:
+            names = self.movers(op)
+            for name in names:
+                if not tangents.column(op.prim, name):
+                    raise lost.missing_rule(op, name)
+            self.plans[op] = bool(names), self.recurrence(op, names)
+        moves, recurrence = self.plans[op]
+        if not moves:
             return (None,) * len(op.results)
-        for name in names:
-            if not tangents.column(op.prim, name):
-                raise lost.missing_rule(op, name)
-        recurrence = self.recurrence(op, names)
         if recurrence is not None:
             with covering(op):
                 return (self.like(recurrence(op, j), op),)
@@ -271,6 +276,8 @@ class Lockstep:
         """Cauchy's product: of an operation that is linear in each of several groups of arguments."""
         if len(op.args) == 2 and not op.kwargs and op.args[0] is op.args[1] and is_commutative(op):
             return self.square(op, j)
+        if op.prim is PRODUCT:
+            return self.guarded(op, j)
         moving = self.movers(op)
         named = dict(named_arguments(op))
         used = [g for g in groups(op) if any(name in g for name in moving)]
@@ -290,6 +297,14 @@ class Lockstep:
                     terms.append(lib.at_shape(tangents.applied(op.prim, args, kwargs, given), self.value(op.result)))
         return added(terms)
 
+    def guarded(self, op: Op, j: int) -> Any:
+        """Of a product that is zero where its first operand is, whatever the second: where that has made a difference,
+        nothing is known of higher orders, as in `quotient`."""
+        g, p = op.args
+        pairs = [(self.at(g, i), self.at(p, j - i)) for i in range(j + 1)]
+        terms = [x * y for x, y in pairs if x is not None and y is not None]
+        return added([*terms, 0 * (self.value(g) * self.value(p))]) if terms else None
+
     def square(self, op: Op, j: int) -> Any:
         """The product of a value with itself: each pair of coefficients once."""
         x = op.args[0]
@@ -308,7 +323,13 @@ class Lockstep:
         known = added([p * q for p, q in pairs if p is not None and q is not None])
         c = self.at(x, j)
         rest = c if known is None else -known if c is None else c - known
-        return None if rest is None else self.b.emit(op.prim, rest, self.value(d))
+        if rest is None:
+            return None
+        if op.prim not in (OVER, RATIO):
+            return self.b.emit(op.prim, rest, self.value(d))
+        # Where it is zero because `d` is, nothing is known of higher orders: as in nested derivatives, they are nan.
+        divisor = self.value(d)
+        return divided(rest, divisor + 0 * divided(self.value(x), divisor))
 
     def solution(self, op: Op, j: int) -> Any:
         """``y`` of ``M(a) @ y == b``, in the same way. The tangent by `a` says how to solve for ``-M(d) @ y``."""
@@ -437,6 +458,11 @@ def added(terms: list[Any]) -> Any:
     for term in terms:
         total = term if total is None else total + term
     return total
+
+
+def divided(x: Any, d: Any) -> Any:
+    """``x / d``, as NumPy divides."""
+    return lib.call(runtime.quotient, x, d) if lib.may_raise(x, d) else x / d
 
 
 def times(n: int, c: Any) -> Any:
