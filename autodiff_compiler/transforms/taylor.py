@@ -4,12 +4,13 @@ Takes a function, the parameters that move along a direction, and an order k. Gi
 active value: the coefficients of t, t**2, ..., t**k of what it is when the parameters are ``x + t * direction``. The
 value itself is the coefficient of order 0. Control flow stays what it is, as in `transforms.jvp`.
 
-One mechanism serves all operations that have a tangent: ``y' = T(x, x', y)`` as a function of t. The rules of the record
-build T, and the coefficients of what T computes are found in lockstep with those of `y`: coefficient j of `y` is
-coefficient j - 1 of T, divided by j. That needs coefficients of `y` below j only, so ``sin`` may ask for ``cos``, and
-``cos`` for ``sin``. Three recurrences are the ground on which this stands: of operations that are linear, of products,
-and of quotients, see Griewank and Walther, "Evaluating Derivatives", 2nd ed. (2008), section 13.2, table 13.1. Their
-table 13.2, of ``exp``, ``log``, powers, ``sin`` and ``cos``, is what the mechanism finds from the partial derivatives.
+One mechanism serves all operations that have a tangent: ``y' = T(x, x', y)`` as a function of t. The rules of the
+record build T, and the coefficients of what T computes are found in lockstep with those of `y`: coefficient j of `y`
+is coefficient j - 1 of T, divided by j. That needs coefficients of `y` below j only, so ``sin`` may ask for ``cos``,
+and ``cos`` for ``sin``. This stands on recurrences of three kinds: of operations that are linear, of products, and of
+quotients and solutions of linear equations, see Griewank and Walther, "Evaluating Derivatives", 2nd ed. (2008), chapter
+13, table 13.1. Their table 13.2, of ``exp``, ``log``, powers, ``sin`` and ``cos``, is what the mechanism finds from the
+partial derivatives. `jax.experimental.jet` has rules for each operation, and derivatives in the place of coefficients.
 
 >>> from autodiff_compiler.frontend.lower import lower
 >>> from autodiff_compiler.ir.printer import print_function
@@ -19,8 +20,16 @@ table 13.2, of ``exp``, ``log``, powers, ``sin`` and ``cos``, is what the mechan
 func f(%x: float, %x_1: float) {
   %v1: float = * %x, %x   # line 2
   %v2: float = * %x, %x_1   # line 2
-  %v3: scalar float64 = * 2, %v2   # line 2
+  %v3: float = * %v2, 2   # line 2
   %v4: float = * %x_1, %x_1   # line 2
+  %v5: float = * %v1, %x   # line 2
+  %v6: float = * %v1, %x_1   # line 2
+  %v7: float = * %v3, %x   # line 2
+  %v8: float = + %v6, %v7   # line 2
+  %v9: float = * %v3, %x_1   # line 2
+  %v10: float = * %v4, %x   # line 2
+  %v11: float = + %v9, %v10   # line 2
+  return %v5, %v8, %v11
 }
 <BLANKLINE>
 """
@@ -286,7 +295,9 @@ class Lockstep:
         for orders in compositions(j, len(used)):
             given: dict[str, Any] = {}
             for group, i in zip(used, orders):
-                parts = {name: in_structure(named[name], self.all_at(named[name], i)) for name in group if name in named}
+                parts = {
+                    name: in_structure(named[name], self.all_at(named[name], i)) for name in group if name in named
+                }
                 if all(d is None for d in parts.values()):
                     break
                 given.update(parts)
@@ -314,7 +325,9 @@ class Lockstep:
         found = added(terms)
         found = None if found is None else times(2, found)
         middle = self.at(x, j // 2) if j % 2 == 0 else None
-        return added([c for c in (found, middle if middle is None else self.b.emit(prim, middle, middle)) if c is not None])
+        return added(
+            [c for c in (found, middle if middle is None else self.b.emit(prim, middle, middle)) if c is not None]
+        )
 
     def quotient(self, op: Op, j: int) -> Any:
         """``y = x / d``: of ``y * d == x``, with what is known of `y`."""
@@ -340,7 +353,9 @@ class Lockstep:
         for i in range(j + 1):
             y = self.at(op.result, j - i) if i else self.value(op.result)
             given = {
-                name: in_structure(arg, self.all_at(arg, i or j)) for name, arg in moving if (name in linear) == (i == 0)
+                name: in_structure(arg, self.all_at(arg, i or j))
+                for name, arg in moving
+                if (name in linear) == (i == 0)
             }
             given = {name: d for name, d in given.items() if d is not None}
             if y is None or not given:

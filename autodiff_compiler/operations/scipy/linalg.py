@@ -53,7 +53,8 @@ def _solution_type(b: Builder, a: Any, b_: Any, *rest: Any, **options: Any) -> T
 op(
     "scipy.linalg.solve",
     "a: array, b: array, lower: known, overwrite_a, overwrite_b, check_finite, assume_a, transposed: known",
-    type=_solution_type, traits=frozenset({"solves"}),
+    type=_solution_type,
+    traits=frozenset({"solves"}),
 )
 
 
@@ -144,7 +145,8 @@ def _det_jvp(d: Any, out: Any, a: Any, **options: Any) -> Any:
 op(
     "scipy.linalg.solve_triangular",
     "a: array, b: array, trans: known, lower: known, unit_diagonal: known, overwrite_b, check_finite",
-    type=_solution_type, traits=frozenset({"solves"}),
+    type=_solution_type,
+    traits=frozenset({"solves"}),
 )
 
 
