@@ -22,6 +22,7 @@ from .api.jacobians import hessian, jacfwd, jacobian, jacrev, value_and_jacobian
 from .api.linearized import linearize
 from .api.products import derivative, elementwise_grad, hvp, laplacian
 from .api.pullbacks import vjp
+from .api.series import taylor
 from .api.solvers import fixed_point, root
 from .api.testing import check_grads
 from .api.transforms import grad, value_and_grad
@@ -155,6 +156,7 @@ __all__ = [
     "register_vjp",
     "root",
     "stop_gradient",
+    "taylor",
     "value_and_grad",
     "value_and_jacobian",
     "vjp",

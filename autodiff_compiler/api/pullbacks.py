@@ -176,16 +176,17 @@ def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> tuple[Any
         raise
 
 
-def for_all_arguments(cls: Any, fun: Any, count: int, has_aux: bool = False) -> Any:
-    """The transformation of a function by its first `count` arguments. For the same function it is the same object."""
+def for_all_arguments(cls: Any, fun: Any, count: int, *options: Any) -> Any:
+    """The transformation of a function by its first `count` arguments. For the same function and options it is the same
+    object."""
     # Keys are identities: callables may be unhashable, or equal and yet different. Each access makes a bound method.
     parts = (fun.__func__, fun.__self__) if isinstance(fun, types.MethodType) else (fun,)
-    key = (cls, count, has_aux, *[id(p) for p in parts])
+    key = (cls, count, options, *[id(p) for p in parts])
     found = _transformed.get(key)
     if found is None:
         with _transformed_lock:
             # It keeps the parts alive, and so their ids.
-            found = _transformed.setdefault(key, cls(fun, tuple(range(count)), has_aux))
+            found = _transformed.setdefault(key, cls(fun, tuple(range(count)), *options))
             while len(_transformed) > 256:
                 del _transformed[next(iter(_transformed))]
     return found

@@ -61,6 +61,7 @@ TRAITS = {
     "product": "the product of its two operands",
     "quotient": "the first operand divided by the second",
     "power": "the first operand to the power of the second, or its reciprocal",
+    "solves": "linear in one operand, which is the result times what is affine in the other operands",
     "sum": "the sum or the difference of its two operands",
     "same_zeros": "zero where its first operand is zero",
     "moves": "moves the elements of its first operand about, or leaves some out, or fills in zeros",

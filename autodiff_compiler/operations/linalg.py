@@ -473,7 +473,7 @@ def _solve_type(b: Builder, a: Any, b_: Any) -> Ty:
     return array(dtype, (*batch, p.dims[-1], q.dims[-1]))
 
 
-op("np.linalg.solve", "a: array, b: array", type=_solve_type)
+op("np.linalg.solve", "a: array, b: array", type=_solve_type, traits=frozenset({"solves"}))
 
 
 @vjp(np.linalg.solve, "b", linear=True)

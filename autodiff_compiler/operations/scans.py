@@ -83,7 +83,7 @@ def _recurrence_type(b: Builder, g: Any, x: Any, axis: Any) -> Ty:
 
 
 # The kernels of the rules for products and scans.
-op(runtime.linear_scan, "g: array, x: array, axis", type=_recurrence_type)
+op(runtime.linear_scan, "g: array, x: array, axis", type=_recurrence_type, traits=frozenset({"solves"}))
 
 
 @vjp(runtime.linear_scan, "g", linear=True)
@@ -96,7 +96,7 @@ def _linear_scan_x(g: Any, out: Any, g_: Any, x: Any, axis: Any) -> Any:
     return call(runtime.flip_scan, g, x, axis) * call(runtime.shift, out, axis, 0)
 
 
-op(runtime.flip_scan, "g: array, x: array, axis", type=_recurrence_type)
+op(runtime.flip_scan, "g: array, x: array, axis", type=_recurrence_type, traits=frozenset({"solves"}))
 
 
 @vjp(runtime.flip_scan, "g", linear=True)

@@ -76,7 +76,7 @@ def contributions(
         elif how == "linear":
             group = next(g for g in prim.linear if name in g)
             done.update(group)
-            t = _applied(prim, args, kwargs, {n: dots.get(n) for n in group})
+            t = applied(prim, args, kwargs, {n: dots.get(n) for n in group})
             if prim not in _BROADCAST or all(dots.get(n) is not None for n in group):
                 t = lib.at_shape(t, out)  # tangents have the shapes of their values
         elif how == "partial":
@@ -90,7 +90,7 @@ def contributions(
     return found, rest
 
 
-def _applied(prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any], dots: Mapping[str, Any]) -> Any:
+def applied(prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any], dots: Mapping[str, Any]) -> Any:
     """The operation with tangents in place of the arguments of a group."""
     for name in dots:
         rule = prim.pullbacks.get(name)
@@ -190,4 +190,4 @@ def _sum(found: list[Any], out: Any, follows: bool) -> Any:
     return fitted(t, out, follows)
 
 
-__all__ = ["column", "contributions", "fitted", "total"]
+__all__ = ["applied", "column", "contributions", "fitted", "total"]

@@ -132,10 +132,15 @@ class Tangents:
 class Pushforward:
     """Builds the tangents beside the operations of a function.
 
-    dots: the tangents so far. An active value without one has the tangent zero.
+    dots:   the tangents so far. An active value without one has the tangent zero.
+    orders: all that stands beside active values: the tangents alone. In `transforms.taylor` the coefficients of each
+            order, of which the tangents are the first. Control flow treats all in the same way.
     """
 
-    def __init__(self, fn: Function, wrt: list[Value], handed_on: Container[int] = (), adjoint: Adjoint | None = None):
+    def __init__(
+        self, fn: Function, wrt: list[Value], handed_on: Container[int] = (), adjoint: Adjoint | None = None,
+        orders: int = 1,
+    ):  # fmt: skip
         self.fn = fn
         self.adjoint = adjoint
         self.wrt = wrt
@@ -148,7 +153,8 @@ class Pushforward:
         self.steep: Container[Value] = varied_values(fn.body, roots) if roots else ()  # the tangent may be infinite
         curves = [r for op in fn.body.walk() if bends(op, self.active) for r in op.results] if roots else []
         self.tangents = Tangents(fn.body, varied_values(fn.body, curves) if curves else ())
-        self.dots: dict[Value, Any] = {}
+        self.orders: list[dict[Value, Any]] = [{} for _ in range(orders)]
+        self.dots = self.orders[0]
         self.replaced: dict[Value, Any] = {}  # results of calls with rules of their own, by what the rules give
         self.lost: dict[Value, Op] = {}  # text, tuples and the like that were made of active values
         self.caught = self.strict = 0  # how many blocks around catch exceptions, and how many make errors of warnings
@@ -160,12 +166,14 @@ class Pushforward:
     def run(self, source: Function, seeds: Sequence[Any] | None = None) -> Function:
         body = self.fn.body
         for k, v in enumerate(self.wrt):
-            self.dots[v] = body.param(v.type, dot_of(v)) if seeds is None else seeds[k]
+            self.dots[v] = body.param(v.type, self.hint(v, 0)) if seeds is None else seeds[k]
         with self.b.active():
             self.region(body)
             self.b.loc = None
             moving = [type_of(v).may_be_float and k not in self.handed_on for k, v in enumerate(body.exit)]
-            out = [self.dot(v) if moves else None for v, moves in zip(body.exit, moving)]
+            out = [
+                self.dot(v, dots) if moves else None for dots in self.orders for v, moves in zip(body.exit, moving)
+            ]  # fmt: skip
         body.exit = (*body.exit, *out)
         replace_values(body, self.replaced)
         result = Function(source.name, body, dict(source.meta))
@@ -173,11 +181,11 @@ class Pushforward:
 
     # --- tangents -------------------------------------------------------------------------------------------------
 
-    def dot(self, v: Any) -> Any:
-        """The tangent of a value; zeros if it has none."""
+    def dot(self, v: Any, dots: Mapping[Value, Any] | None = None) -> Any:
+        """The tangent of a value, or what `dots` has beside it; zeros if there is none."""
         if v is UNDEF:
             return UNDEF
-        found = self.dots.get(v) if type(v) is Value else None
+        found = (self.dots if dots is None else dots).get(v) if type(v) is Value else None
         if found is not None:
             return found
         return 0.0 if type_of(v).is_scalar else self.b.emit(ZEROS, v)
@@ -191,12 +199,22 @@ class Pushforward:
         """The value is active, and carries numbers that can have a tangent."""
         return type(v) is Value and v in self.active and carries(v)
 
-    def beside(self, op: Op, k: int, like: Any = None) -> Value:
+    def hint(self, v: Value, order: int) -> str:
+        """The hint for the name of what stands beside `v`."""
+        return dot_of(v)
+
+    def beside(self, op: Op, k: int, order: int) -> Value:
         """A result for the tangent of result number `k` of an operation with regions."""
         r = op.results[k]
-        made = Value(tangent_type(r if like is None else like), dot_of(r), op)
-        self.dots[r] = made
+        made = Value(tangent_type(r), self.hint(r, order), op)
+        self.orders[order][r] = made
         return made
+
+    def parameters(self, region: Region, params: Sequence[Value]) -> None:
+        """Give a region parameters for what stands beside these of its own."""
+        for order, dots in enumerate(self.orders):
+            for p in params:
+                dots[p] = region.param(tangent_type(p), self.hint(p, order))
 
     # --- operations -----------------------------------------------------------------------------------------------
 
@@ -233,7 +251,11 @@ class Pushforward:
         self.check_caught(op)
         self.b.loc = op.loc
         self.tangents.infinite = any(x in self.steep for x in op.operands())
-        weighted = self.weighted(op)
+        self.derive(op)
+
+    def derive(self, op: Op) -> None:
+        """Build the tangents of the results of one operation."""
+        weighted = self.weighted(op, self.dots)
         if weighted is not None:
             self.name(op.result, weighted)
             return
@@ -241,7 +263,7 @@ class Pushforward:
             if t is not None:
                 self.name(r, t)
 
-    def weighted(self, op: Op) -> Any:
+    def weighted(self, op: Op, dots: Mapping[Value, Any]) -> Any:
         """The tangent of a product with a constant weight, where the other tangent may be infinite; otherwise None.
 
         Where the weight is zero, the tangent is zero, as in reverse mode. See `operations.lib.guarded`.
@@ -249,10 +271,10 @@ class Pushforward:
         if op.prim not in PRODUCTS or not any(x in self.steep for x in op.operands()):
             return None
         for x, weight in (op.args, op.args[::-1]):
-            if type(weight) is Value and weight not in self.dots and x in self.dots:
+            if type(weight) is Value and weight not in self.dots and x in dots:
                 if weight.type.dtype == lib.BOOL:
-                    return tangents.fitted(lib.choose(weight, self.dots[x], 0.0), op.result)
-                return tangents.fitted(self.b.emit(PRODUCT, weight, self.dots[x]), op.result)
+                    return tangents.fitted(lib.choose(weight, dots[x], 0.0), op.result)
+                return tangents.fitted(self.b.emit(PRODUCT, weight, dots[x]), op.result)
         return None
 
     def argument_of(self, op: Op) -> str:
@@ -269,19 +291,22 @@ class Pushforward:
                 "compute it before the try statement, or use arrays and no np.errstate",
             )
 
+    def custom(self, op: Op) -> None:
+        push_custom(self, op)
+
     def stack(self, op: Op) -> None:
         stack = op.result if op.prim is STACK_NEW else op.args[0]
         if stack not in self.active:
             return
-        if op.prim is STACK_NEW:
-            self.dots[stack] = self.b.emit(STACK_NEW)
-            self.dots[stack].hint = dot_of(stack)
-        elif op.prim is PUSH:
-            self.b.emit(PUSH, self.dots[stack], self.dot(op.args[1]))
-        else:
-            t = self.b.emit(POP, self.dots[stack])
-            t.type = tangent_type(op.result)
-            self.name(op.result, t)
+        for order, dots in enumerate(self.orders):
+            if op.prim is STACK_NEW:
+                dots[stack] = self.b.emit(STACK_NEW)
+                dots[stack].hint = self.hint(stack, order)
+            elif op.prim is PUSH:
+                self.b.emit(PUSH, dots[stack], self.dot(op.args[1], dots))
+            else:
+                t = dots[op.result] = self.b.emit(POP, dots[stack])
+                t.type, t.hint = tangent_type(op.result), self.hint(op.result, order)
 
     # --- control flow ---------------------------------------------------------------------------------------------
 
@@ -296,12 +321,13 @@ class Pushforward:
             outs = [inner.exit[k] for inner in op.regions]
             if not self.has_tangent(op.results[k]):
                 continue
-            if not any(type(out) is Value and out in self.dots for out in outs):
-                continue
-            for inner, out in zip(op.regions, outs):
-                with self.b.inside(inner):
-                    inner.exit = (*inner.exit, self.dot(out))
-            op.results.append(self.beside(op, k))
+            for order, dots in enumerate(self.orders):
+                if not any(type(out) is Value and out in dots for out in outs):
+                    continue
+                for inner, out in zip(op.regions, outs):
+                    with self.b.inside(inner):
+                        inner.exit = (*inner.exit, self.dot(out, dots))
+                op.results.append(self.beside(op, k, order))
         self.append(op)
 
     def loop(self, op: Op) -> None:
@@ -311,15 +337,13 @@ class Pushforward:
         slots = [
             k for k in range(count) if self.has_tangent(op.results[k]) or self.has_tangent(body.params[k + 1])
         ]  # fmt: skip
-        starts = [self.dot(inits[k]) for k in slots]
-        for k in slots:
-            p = body.params[k + 1]
-            self.dots[p] = body.param(tangent_type(p), dot_of(p))
+        starts = [self.dot(inits[k], dots) for dots in self.orders for k in slots]
+        self.parameters(body, [body.params[k + 1] for k in slots])
         with self.b.inside(body):
             self.region(body)
-            body.exit = (*body.exit, *[self.dot(body.exit[k + 1]) for k in slots])
+            body.exit = (*body.exit, *[self.dot(body.exit[k + 1], dots) for dots in self.orders for k in slots])
         op.args = (range_, (*inits, *starts))
-        op.results[count:count] = [self.beside(op, k) for k in slots]
+        op.results[count:count] = [self.beside(op, k, order) for order in range(len(self.orders)) for k in slots]
         self.append(op)
 
     def attempt(self, op: Op) -> None:
@@ -334,9 +358,10 @@ class Pushforward:
         if op.results[1] in self.active:
             self.lost[op.results[1]] = op
         for k, out in enumerate(tuple(body.exit)):
-            if self.has_tangent(op.results[2 + k]) and out in self.dots:
-                body.exit = (*body.exit, self.dots[out])
-                op.results.append(self.beside(op, 2 + k))
+            for order, dots in enumerate(self.orders):
+                if self.has_tangent(op.results[2 + k]) and out in dots:
+                    body.exit = (*body.exit, dots[out])
+                    op.results.append(self.beside(op, 2 + k, order))
         self.append(op)
 
     # --- functions that call themselves ---------------------------------------------------------------------------
@@ -344,12 +369,11 @@ class Pushforward:
     def function(self, func: Op) -> None:
         (body,) = func.regions
         params, results = self.interface(func)
-        for p in params:
-            self.dots[p] = body.param(tangent_type(p), dot_of(p))
+        self.parameters(body, params)
         self.append(func)  # it may call itself
         with self.b.inside(body, alone=True):
             self.region(body)
-            body.exit = (*body.exit, *[self.dot(v) for v in results])
+            body.exit = (*body.exit, *[self.dot(v, dots) for dots in self.orders for v in results])
 
     def interface(self, func: Op) -> tuple[list[Value], list[Value]]:
         """The parameters and the results of a function that have a tangent beside them."""
@@ -364,10 +388,10 @@ class Pushforward:
         exits = body.exit[: len(op.results)]
         outs = [k for k, v in enumerate(exits) if self.has_tangent(v)]
         del self.b.region.ops[-1]
-        dots = [self.dot(op.args[1 + k]) for k in numbers]
+        given_dots = [self.dot(op.args[1 + k], dots) for dots in self.orders for k in numbers]
         self.append(op)
-        op.args = (*op.args, *dots)
-        op.results += [self.beside(op, k) for k in outs]
+        op.args = (*op.args, *given_dots)
+        op.results += [self.beside(op, k, order) for order in range(len(self.orders)) for k in outs]
 
 
 # How to push tangents through operations that are more than a function of their operands.
@@ -377,8 +401,7 @@ PUSHED: dict[Prim, Callable[[Pushforward, Op], None]] = {
     TRY: Pushforward.attempt,
     FUNC: Pushforward.function,
     CALL: Pushforward.call,
-    CUSTOM: push_custom,
-    CUSTOM_EFFECTS: push_custom,
+    **dict.fromkeys((CUSTOM, CUSTOM_EFFECTS), lambda p, op: p.custom(op)),
     **dict.fromkeys((STACK_NEW, PUSH, POP), Pushforward.stack),
 }
 
@@ -442,7 +465,7 @@ def tangent(b: Builder, op: Op, dots: Mapping[Value, Any], useful: Any = None) -
     given: dict[str, Any] = {}
     dots = {v: dots[v] for v in differentiable_operands(op) if v in dots}
     for name, arg in named_arguments(op):
-        d = _in_structure(arg, dots)
+        d = in_structure(arg, dots)
         if d is None:
             continue
         given[name] = d
@@ -461,10 +484,10 @@ def tangent(b: Builder, op: Op, dots: Mapping[Value, Any], useful: Any = None) -
     return (t,) if op.prim.nout == 1 else t
 
 
-def _in_structure(arg: Any, dots: Mapping[Value, Any]) -> Any:
+def in_structure(arg: Any, dots: Mapping[Value, Any]) -> Any:
     """The tangents of an argument, in its structure; None if it has none."""
     if isinstance(arg, (tuple, list)):
-        items = [_in_structure(x, dots) for x in arg]
+        items = [in_structure(x, dots) for x in arg]
         return None if all(d is None for d in items) else tuple(items)
     return dots.get(arg) if type(arg) is Value else None
 
@@ -522,4 +545,4 @@ def _pair(arg: Any, g: Any, pairs: list[tuple[Value, Any]]) -> None:
         pairs.append((arg, g))
 
 
-__all__ = ["Pushforward", "push_forward", "tangent", "transposed"]
+__all__ = ["Pushforward", "in_structure", "push_forward", "tangent", "tangent_type", "transposed"]

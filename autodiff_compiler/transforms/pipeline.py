@@ -48,6 +48,7 @@ from .residuals import place
 from .results import finish_results, finish_tangents, own_what_is_read
 from .shapes import shapes_from_arguments
 from .simplify import drop_dead, fuse_branches, simplify
+from .taylor import push_series
 from .vjp import differentiate
 
 
@@ -70,6 +71,7 @@ class Task:
     forward: bool = False  # what is stacked are tangents
     results: Sequence[int] = ()  # the results that a Jacobian differentiates
     keep: Sequence[int] = ()  # and those that it returns in front
+    orders: int = 0  # how many Taylor coefficients stand beside an active value, if they are not tangents
 
 
 @record
@@ -97,7 +99,10 @@ def _differentiate(task: Task) -> None:
 
 
 def _push_forward(task: Task) -> None:
-    task.fn = push_forward(task.fn, task.wrt, task.handed_on, task.seeds, adjoint)
+    if task.orders:
+        task.fn = push_series(task.fn, task.wrt, task.orders, task.handed_on, adjoint)
+    else:
+        task.fn = push_forward(task.fn, task.wrt, task.handed_on, task.seeds, adjoint)
 
 
 def _stack(task: Task) -> None:
@@ -155,7 +160,7 @@ PASSES: tuple[Pass, ...] = (
          doing="simplifying the tangents"),
     Pass("tangent", "simplify", lambda task: simplify(task.fn),
          "any function", "no trivial control flow and no dead code"),
-    Pass("tangent", "finish tangents", lambda task: finish_tangents(task.fn),
+    Pass("tangent", "finish tangents", lambda task: finish_tangents(task.fn, task.orders or 1),
          "a function with tangents", "the tangents of results have their kind, shape and dtype"),
     Pass("stack", "stack", _stack,
          "a pushforward, or an adjoint that keeps its results",
@@ -223,6 +228,11 @@ def adjoint(
 def pushforward(fn: Function, wrt: Sequence[int], handed_on: Container[int] = ()) -> Function:
     """The simplified pushforward of a function; see `transforms.jvp.push_forward`."""
     return run_stage("tangent", Task(fn, wrt, handed_on=handed_on)).fn
+
+
+def taylor(fn: Function, wrt: Sequence[int], orders: int, handed_on: Container[int] = ()) -> Function:
+    """The simplified function with Taylor coefficients to order `orders`; see `transforms.taylor.push_series`."""
+    return run_stage("tangent", Task(fn, wrt, handed_on=handed_on, orders=orders)).fn
 
 
 def jacobian(
@@ -317,4 +327,5 @@ __all__ = [
     "pushforward",
     "restore_in_place",
     "run_stage",
+    "taylor",
 ]

@@ -44,18 +44,19 @@ def finish_results(fn: Function, count: int) -> None:
     fn.body.exit = tuple(exits)
 
 
-def finish_tangents(fn: Function) -> None:
+def finish_tangents(fn: Function, orders: int = 1) -> None:
     """Give tangents the kind, shape and dtype of their results. The second half of the results are the tangents of the
-    first half.
+    first half. In Taylor mode, as many parts as there are orders follow the results.
 
     From here on, operations on tangents are like all others.
     """
     builder = Builder(fn.body)
     exits = list(fn.body.exit)
-    count = len(exits) // 2
-    for k, (v, d) in enumerate(zip(exits[:count], exits[count:])):
+    count = len(exits) // (1 + orders)
+    for k in range(count, len(exits)):
+        v, d = exits[k % count], exits[k]
         if type(v) is Value and d is not None and not already_like(d, v):
-            exits[count + k] = builder.emit(FINISH, d, v)
+            exits[k] = builder.emit(FINISH, d, v)
     fn.body.exit = tuple(exits)
     for op in fn.body.walk():
         op.droppable, op.tag = op.droppable or op.tag == DERIVED, None

@@ -54,6 +54,7 @@ op(
     "scipy.linalg.solve",
     "a: array, b: array, lower: known, overwrite_a, overwrite_b, check_finite, assume_a, transposed: known",
     type=_solution_type,
+    traits=frozenset({"solves"}),
 )
 
 
@@ -145,6 +146,7 @@ op(
     "scipy.linalg.solve_triangular",
     "a: array, b: array, trans: known, lower: known, unit_diagonal: known, overwrite_b, check_finite",
     type=_solution_type,
+    traits=frozenset({"solves"}),
 )
 
 
@@ -187,7 +189,7 @@ def _banded_type(b: Builder, l_and_u: Any, ab: Any, b_: Any, *rest: Any, **optio
 
 
 op("scipy.linalg.solve_banded", "l_and_u: known, ab: array, b: array, overwrite_ab, overwrite_b, check_finite",
-   type=_banded_type)  # fmt: skip
+   type=_banded_type, traits=frozenset({"solves"}))  # fmt: skip
 
 
 def _moved(x: Any, step: int, axis: int = 0) -> Any:
