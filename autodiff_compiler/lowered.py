@@ -62,6 +62,10 @@ NO_AUX = (
     "call the function once more for what comes beside the result",
 )
 NO_INTEGERS = ("allow_int=True in a function that is compiled is not supported", "pass floats there")
+NO_SPARSITY = (
+    "sparsity=... in a function that is compiled is not supported",
+    "leave it out there, or call the sparse derivative outside of the function",
+)
 USE_GRAD = "use grad there, of the sum of the result times the cotangent"
 
 

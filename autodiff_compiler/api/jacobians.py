@@ -7,12 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..errors import NonScalarOutputError, UnsupportedError
+from ..errors import ArgumentError, NonScalarOutputError, UnsupportedError
 from ..ir.core import Function, type_of
 from ..lowered import Lowered, lowers_by
 from ..tracebacks import trimmed
 from ..tree import Tree, children, count_leaves, shift, with_children
-from .transforms import Argnums, Gradient, Transformed, differentiated, inside, portable_name, split_aux
+from .sparse import SparseDerivative, refuse_complex
+from .transforms import (
+    Argnums,
+    Gradient,
+    Transformed,
+    differentiated,
+    inside,
+    portable_name,
+    split_aux,
+)
 
 FORWARD, REVERSE = "forward", "reverse"
 
@@ -61,7 +70,7 @@ class Jacobian(Transformed):
         fn, wrt = lowered.function, wanted.wrt
         self.check(fn, wrt, lowered)
         results = moving_results(lowered, main, self)
-        refuse_complex(fn, wrt, lowered, self)
+        refuse_complex(fn, wrt, lowered, self.suffix)
         own = count_leaves(main)
         keep = range(0 if self.keep_value else own, len(fn.results))
         made = pipeline.jacobian(fn, wrt, results, forward=self.is_forward(fn, wrt, results), keep=keep)
@@ -108,18 +117,6 @@ def moving_results(lowered: Lowered, main: Tree, what: Transformed) -> list[int]
                 "return an array: np.array of the list",
             )
     return found
-
-
-def refuse_complex(fn: Function, wrt: Sequence[int], lowered: Lowered, what: Transformed) -> None:
-    """A complex number has two directions: its derivative is no array with the axes of the argument."""
-    from .compiler import jacobian
-
-    if any(jacobian.is_complex(fn.params[k]) for k in wrt):
-        raise UnsupportedError(
-            f"{what.suffix} by a complex argument",
-            lowered.loc,
-            "pass its real and its imaginary part as two arguments, or use vjp or jvp",
-        )
 
 
 def add_kept(fn: Function, wanted: Any) -> None:
@@ -173,7 +170,7 @@ class Hessian(Jacobian):
 
 
 @trimmed
-def jacobian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def jacobian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, sparsity: Any = None) -> Any:
     """A function that computes the Jacobian of `fun`: the derivative of each element of its result by each element of
     an argument. It may also be used as ``@jacobian`` and ``@jacobian(argnums=...)``.
 
@@ -182,6 +179,10 @@ def jacobian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) ->
     argnums: the argument to differentiate by, as a position or a name, or a sequence of these.
     has_aux: `fun` returns a pair, of which only the first is differentiated. The second is returned beside
         the Jacobian.
+    sparsity: for a Jacobian that is mostly zeros. With "auto", the places of its elements are found, or they are given
+        as a sparse matrix or a boolean array. The function takes one array to differentiate by, and returns one. The
+        Jacobian is a ``scipy.sparse.csr_array`` with a row for each element of the result and a column for each of the
+        argument. See docs/sparse.md, and `api.sparse` for what is kept from call to call.
 
     For a result of shape ``s`` and an argument of shape ``t``, the Jacobian has shape ``(*s, *t)``. It has the
     structure of the result, with that of the argument in the place of each array. It is computed forwards, one tangent
@@ -196,7 +197,12 @@ def jacobian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) ->
     >>> ad.jacobian(lambda x: x * np.sum(x))(np.array([2.0, 3.0]))
     array([[7., 2.],
            [3., 8.]])
+    >>> ad.jacobian(lambda x: x[1:] * x[:-1], sparsity="auto")(np.array([2.0, 3.0, 4.0])).toarray()
+    array([[3., 2., 0.],
+           [0., 4., 3.]])
     """
+    if sparsity is not None:
+        return sparse_by(jacobian, False, fun, argnums, has_aux, sparsity)
     return made_by(jacobian, Jacobian, fun, argnums, has_aux)
 
 
@@ -239,7 +245,7 @@ def value_and_jacobian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool =
 
 
 @trimmed
-def hessian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def hessian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, sparsity: Any = None) -> Any:
     """A function that computes the Hessian of `fun`: the second derivatives of its scalar result. It may also be used
     as ``@hessian`` and ``@hessian(argnums=...)``.
 
@@ -248,6 +254,8 @@ def hessian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> 
     go through the gradient at once.
 
     has_aux: `fun` returns a pair, of which only the first is differentiated. The second is returned beside the Hessian.
+    sparsity: for a Hessian that is mostly zeros, as for `jacobian`. The function takes one array to differentiate by.
+        The Hessian is a ``scipy.sparse.csr_array`` with both of its halves.
 
     A call raises what `grad` raises, and `UnsupportedError` for a complex argument.
 
@@ -257,7 +265,21 @@ def hessian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> 
     array([[0., 6.],
            [6., 4.]])
     """
+    if sparsity is not None:
+        return sparse_by(hessian, True, fun, argnums, has_aux, sparsity)
     return made_by(hessian, Hessian, fun, argnums, has_aux)
+
+
+def sparse_by(function: Any, symmetric: bool, fun: Any, argnums: Argnums, has_aux: bool, sparsity: Any) -> Any:
+    if has_aux:
+        raise ArgumentError(
+            f"{function.__name__} with sparsity=... has no has_aux",
+            None,
+            "call the function once more for what comes beside the result",
+        )
+    if fun is None:
+        return functools.partial(function, argnums=argnums, sparsity=sparsity)
+    return SparseDerivative(fun, argnums, sparsity, symmetric)
 
 
 def made_by(function: Any, cls: Any, fun: Any, argnums: Argnums, has_aux: bool, **options: Any) -> Any:

@@ -30,7 +30,7 @@ from ..frontend.structures import Node, Static, built, leaves_in
 from ..ir.core import DERIVED, FUNC, Function, Region, Value, type_of
 from ..ir.opset import POP, PUSH
 from ..ir.rewrite import clone_function, drop_uncalled, replace_values
-from ..lowered import NO_AUX, NO_INTEGERS, NO_WEAK_ZEROS, refused
+from ..lowered import NO_AUX, NO_INTEGERS, NO_SPARSITY, NO_WEAK_ZEROS, refused
 from ..records import record, replaced
 from ..tree import flatten, is_object
 from .nested_kinds import KINDS, Kind, of_result
@@ -335,6 +335,8 @@ def lower_transform(make: Any, kind: Kind, interp: Any, args: list[Any], kwargs:
     for option, refusal in (("has_aux", NO_AUX), ("allow_int", NO_INTEGERS)):
         if kwargs.get(option, False) is not False:
             refused(*refusal)(interp, args, kwargs)
+    if kwargs.get("sparsity") is not None:
+        refused(*NO_SPARSITY)(interp, args, kwargs)
     argnums = argnums_given = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
     if type(argnums) is Seq:
         argnums = tuple(argnums.items)

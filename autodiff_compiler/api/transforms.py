@@ -53,6 +53,11 @@ def accept_operands(cls: type[Any], call: Callable[..., Any]) -> None:
     _operands[:] = [cls, call]
 
 
+def is_operand(x: Any) -> bool:
+    """It is a tensor, or holds one."""
+    return bool(_operands) and _holds(_operands[0], x)
+
+
 def _holds(cls: type[Any], x: Any) -> bool:
     if isinstance(x, (list, tuple)):
         return any(_holds(cls, item) for item in x)

@@ -97,6 +97,37 @@ def stack_cotangents(fn: Function, wrt: Sequence[int], results: Sequence[int], k
     return made
 
 
+def combine(fn: Function, result: int, forward: bool) -> Function:
+    """The derivatives of one result along several directions, which are the last parameter: a stack of them.
+
+    fn: a pushforward, or an adjoint that keeps its results. Its last parameter is a tangent or a cotangent.
+
+    >>> import numpy as np
+    >>> from autodiff_compiler.frontend.lower import lower
+    >>> from autodiff_compiler.ir.printer import print_function
+    >>> from autodiff_compiler.transforms.pipeline import combinations
+    >>> def f(x):
+    ...     return np.sin(x)
+    >>> print(print_function(combinations(lower(f, (np.ones(3),), {}).function, 0, 0, forward=True)), end="")
+    func f(%x: float64[d1], %x_dot: float64[d2, d1]) {
+      %v1: float64[d1] = np.cos %x   # line 2
+      %v2: float64[d2, d1] = * %x_dot, %v1   # line 2
+      return %v2
+    }
+    """
+    derived = fn.body.exit[len(fn.body.exit) // 2 + result] if forward else fn.body.exit[-1]
+    fn.body.exit = (derived,)
+    made = _stacked(fn, 1)
+    directions = made.body.params[-1]
+    if not made.meta["stacks"][0]:
+        # The derivative is the same along all directions, which are linear: it is zero.
+        like = made.body.exit[0]
+        with _builder(made.body).active():
+            shape = (lib.length(directions, 0), *lengths(like))
+            made.body.exit = (lib.zeros_of(shape, like),)
+    return made
+
+
 def is_cheaper_forward(fn: Function, wrt: Sequence[int], results: Sequence[int]) -> bool:
     """The parameters have together at most as many elements as the results, for the arguments at hand."""
 
@@ -289,6 +320,6 @@ def lengths(x: Any) -> tuple[Any, ...]:
 
 
 __all__ = [
-    "is_cheaper_forward", "is_complex", "is_number", "lengths", "stack_cotangents", "stack_tangents", "sum_result",
-    "trace",
+    "combine", "is_cheaper_forward", "is_complex", "is_number", "lengths", "stack_cotangents", "stack_tangents",
+    "sum_result", "trace",
 ]  # fmt: skip

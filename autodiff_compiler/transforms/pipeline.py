@@ -41,7 +41,7 @@ from ..records import mutable_record, record
 from .common import merge_equal
 from .custom import call_functions
 from .inplace import InPlace
-from .jacobian import is_number, stack_cotangents, stack_tangents
+from .jacobian import combine, is_number, stack_cotangents, stack_tangents
 from .jvp import push_forward
 from .lists import forget_likes
 from .residuals import place
@@ -72,6 +72,7 @@ class Task:
     results: Sequence[int] = ()  # the results that a Jacobian differentiates
     keep: Sequence[int] = ()  # and those that it returns in front
     orders: int = 0  # how many Taylor coefficients stand beside an active value, if they are not tangents
+    combined: bool = False  # the directions are a parameter
 
 
 @record
@@ -106,6 +107,9 @@ def _push_forward(task: Task) -> None:
 
 
 def _stack(task: Task) -> None:
+    if task.combined:
+        task.fn = combine(task.fn, task.results[0], task.forward)
+        return
     stack = stack_tangents if task.forward else stack_cotangents
     task.fn = stack(task.fn, task.wrt, task.results, task.keep)
 
@@ -164,7 +168,8 @@ PASSES: tuple[Pass, ...] = (
          "a function with tangents", "the tangents of results have their kind, shape and dtype"),
     Pass("stack", "stack", _stack,
          "a pushforward, or an adjoint that keeps its results",
-         "a function that returns derivatives along all unit directions", doing="stacking the derivatives"),
+         "a function that returns derivatives along all unit directions, or along those that it is given",
+         doing="stacking the derivatives"),
     Pass("stack", "shapes", lambda task: shapes_from_arguments(task.fn),
          "any function", "operations that need a shape only ask an argument for it"),
     Pass("stack", "dead code", lambda task: drop_dead(task.fn),
@@ -258,6 +263,18 @@ def jacobian(
     return run_stage("stack", Task(task.fn, wrt, forward=forward, results=results, keep=keep)).fn
 
 
+def combinations(fn: Function, wrt: int, result: int, *, forward: bool) -> Function:
+    """The function of fn's parameters, and of a stack of directions, that returns the derivatives of one result by one
+    parameter along these: tangents of the parameter, or cotangents of the result; see `transforms.jacobian.combine`.
+    """
+    if forward:
+        task = run_stage("tangent", Task(fn, [wrt]))
+    else:
+        seeds = [None if k == result else False for k in range(len(fn.results))]
+        task = run_stage("adjoint", Task(fn, [wrt], seeds, keep_results=True))
+    return run_stage("stack", Task(task.fn, [wrt], forward=forward, results=[result], combined=True)).fn
+
+
 def linear(fn: Function, wrt: Sequence[int], moving: Sequence[int]) -> Function:
     """The function of fn's parameters, and of a tangent for each of the parameters numbered `wrt`, that returns fn's
     results, and then the tangents of the results numbered `moving`. It is made to be split behind the results.
@@ -322,6 +339,7 @@ __all__ = [
     "Task",
     "adjoint",
     "after_each_pass",
+    "combinations",
     "finish",
     "jacobian",
     "pushforward",
