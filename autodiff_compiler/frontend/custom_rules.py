@@ -88,7 +88,7 @@ class _Call:
             return self.emitted(*known)
         open_calls = _underway(ctx)
         if len(open_calls) >= DEEPEST:
-            self.fail(
+            self.refuse(
                 f"rules that call each other, from {self.name!r} on, without an end", "let rules call what has none"
             )
         of_fixed = [leaf for n in self.fixed for leaf in leaves_in(self.structures[n])]
@@ -110,14 +110,14 @@ class _Call:
         fun = self.made.fun
         if self.made.local:
             if kwargs:
-                self.fail(f"{self.name!r}, with a rule of its own, is called by keyword inside of the function that "
+                self.refuse(f"{self.name!r}, with a rule of its own, is called by keyword inside of the function that "
                           "defines it", "pass arguments by position")  # fmt: skip
             return list(args)
         try:
             signature = inspect.signature(fun, follow_wrapped=False)
         except (TypeError, ValueError):
             if kwargs:
-                self.fail(f"{self.name!r} is called by keyword, and has no signature", "pass arguments by position")
+                self.refuse(f"{self.name!r} is called by keyword, and has no signature", "pass arguments by position")
             return list(args)
         try:
             given = signature.bind(*args, **kwargs)
@@ -127,7 +127,7 @@ class _Call:
         for name, p in signature.parameters.items():
             if p.kind is p.VAR_KEYWORD or p.kind is p.KEYWORD_ONLY:
                 if name in given.arguments:
-                    self.fail(f"{self.name!r} has a rule of its own and is given {name!r} by keyword only",
+                    self.refuse(f"{self.name!r} has a rule of its own and is given {name!r} by keyword only",
                               "let it take its arguments by position")  # fmt: skip
             elif p.kind is p.VAR_POSITIONAL:
                 out += given.arguments.get(name, ())
@@ -136,7 +136,7 @@ class _Call:
             elif is_constant(p.default):
                 out.append(p.default)
             else:
-                self.fail(f"{self.name!r} is called without {name!r}, whose default is no constant", "pass it")
+                self.refuse(f"{self.name!r} is called without {name!r}, whose default is no constant", "pass it")
         return out
 
     def underway(self) -> tuple[Rules, Any] | None:
@@ -243,7 +243,7 @@ class _Call:
         rules.joint = False
         free = [n for n in range(len(self.args)) if n not in self.fixed]
         if len(self.made.parts) != len(free):
-            self.fail(
+            self.refuse(
                 f"defjvps of {self.name!r} has {len(self.made.parts)} rules for {len(free)} arguments",
                 "give one for each argument that is not among nondiff_argnums, or None",
             )
@@ -303,13 +303,13 @@ class _Call:
         if changed or rebound or _written(self.ctx) != outside:
             allowed = what != "primal" and not rebound and _written(self.ctx) == outside
             if not (allowed and all(c not in start.heap and c not in self.ctx.inputs.initial for c in changed)):
-                self.fail(
+                self.refuse(
                     f"{name} writes to an argument, or to something around it",
                     "let it compute its result only, from copies: x = x.copy(); on_gradient may keep cotangents",
                 )
         drop_uncalled(region)
         if any(op.prim is FUNC for op in region.ops):
-            self.fail(f"{name} is recursive", "write it as a loop")
+            self.refuse(f"{name} is recursive", "write it as a loop")
 
     def anew(self, region: Region, structure: Any, constants: bool = False) -> Val:
         """A value of this structure, of which the numbers and arrays are parameters of the region; with `constants`,
@@ -439,13 +439,13 @@ class _Call:
         return form_of(taken_apart(self.ctx, av, self.node)) if type(av) is Seq else describe(av)
 
     def wrong(self, rule: str, what: str, expected: str, found: str) -> NoReturn:
-        self.fail(
+        self.refuse(
             f"the rule {rule!r} of {self.name!r} is wrong in {what}: expected {expected}, found {found}",
             "return the structure, shapes and dtypes that the function has",
             ArgumentError,
         )
 
-    def fail(self, message: str, remedy: str, error: Any = UnsupportedError) -> NoReturn:
+    def refuse(self, message: str, remedy: str, error: Any = UnsupportedError) -> NoReturn:
         raise error(message, self.loc, remedy)
 
     # --- the operation --------------------------------------------------------------------------------------------
@@ -532,7 +532,7 @@ def _positions(call: _Call, numbers: Sequence[int]) -> list[int]:
     n = len(call.args)
     for k in numbers:
         if not -n <= k < n:
-            call.fail(f"nondiff_argnums of {call.name!r} names argument {k}, and it has {n}", "number them from 0")
+            call.refuse(f"nondiff_argnums of {call.name!r} names argument {k}, and it has {n}", "number them from 0")
     return sorted({k % n for k in numbers})
 
 
