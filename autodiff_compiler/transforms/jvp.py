@@ -224,6 +224,7 @@ class Pushforward:
             self.b.loc = op.loc
             if not op.regions:
                 region.ops.append(op)
+                self.b.know(op)
             PUSHED.get(op.prim, Pushforward.operation)(self, op)
 
     def operation(self, op: Op) -> None:
