@@ -5,6 +5,7 @@
     python -m benchmarks.run --kernels          # the kernels of benchmarks/kernels, without a hand-written side
     python -m benchmarks.run --derivatives      # Jacobians, Hessians, products and tangents
     python -m benchmarks.run --tape             # SGD steps on the tape, with TensorFlow, PyTorch and JAX if installed
+    python -m benchmarks.run --sparse           # a sparse Jacobian: finding its pattern, colouring, evaluating
     python -m benchmarks.run --json out.json    # the numbers, for a script
 
 The sides take turns, so that a slow phase of the machine hits all of them. Each gradient is first compared with the
@@ -296,6 +297,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--kernels", nargs="*", metavar="NAME", help="run the kernels, or those named, instead")
     parser.add_argument("--tape", action="store_true", help="run the tape's training steps instead")
     parser.add_argument("--derivatives", action="store_true", help="run Jacobians, Hessians and tangents instead")
+    parser.add_argument("--sparse", action="store_true", help="run the sparse Jacobians instead")
     parser.add_argument("--json", metavar="FILE", help="also write all numbers to FILE")
     options = parser.parse_args(argv)
     chosen = options.only or [*WORKLOADS, "start", "overhead"]
@@ -320,6 +322,20 @@ def main(argv: list[str] | None = None) -> int:
         if options.json:
             Path(options.json).write_text(json.dumps({"machine": machine, "derivatives": derived}, indent=2) + "\n")
         return 0
+    if options.sparse:
+        from benchmarks.sparse import measure_sparse
+
+        found = measure_sparse(options.rounds)
+        columns = ("primal", "detect and colour", "evaluate", "dense")
+        rows = []
+        for name, result in found.items():
+            times = result["seconds"]
+            row = [name, *[pretty(times[c]) if c in times else "-" for c in columns]]
+            rows.append([*row, f"{times['evaluate'] / times['primal']:.3g}", str(result["colours"])])
+        print_table(rows, ["workload", *columns, "evaluate/primal", "colours"])
+        if options.json:
+            Path(options.json).write_text(json.dumps({"machine": machine, "sparse": found}, indent=2) + "\n")
+        return 1 if any(result["notes"] for result in found.values()) else 0
     if options.kernels is not None:
         from benchmarks.kernels.table import run_kernels
 

@@ -106,6 +106,10 @@ class SparseDerivative(Transformed):
             )
         return self._finder(*args, **kwargs)  # type: ignore[no-any-return]
 
+    def forget(self) -> None:
+        """Forget all patterns: the next call finds them anew."""
+        self._finder.forget()
+
     @trimmed
     def source(self, *args: Any, **kwargs: Any) -> str:
         """The generated source for the derivatives along a stack of directions. See `Transformed.source`."""
@@ -174,6 +178,12 @@ class _Finder(Transformed):
         self.symmetric = symmetric
         self.lock = Lock()
         self.made: list[tuple[Any, Recipe]] = []
+        self.kept: list[list[tuple[Any, Recipe]]] = []  # of each function that was lowered
+
+    def forget(self) -> None:
+        with self.lock:
+            for kept in (self.made, *self.kept):
+                kept.clear()
 
     def _key(self, names: tuple[str, ...], values: tuple[Any, ...]) -> str | None:
         return None  # it runs the SSA form, which is not kept on disk
@@ -188,16 +198,18 @@ class _Finder(Transformed):
         wrt = one_array(self.primal, lowered, self.argnums, args, kwargs, what)
         fn = lowered.function
         kept: list[tuple[Any, Recipe]] = []
+        self.kept.append(kept)
 
         def find(*leaves: Any) -> Recipe:
             key = _value_key(leaves, wrt)
-            for known, recipe in kept:
+            for known, recipe in list(kept):
                 if key is not None and known == key:
                     return recipe
             recipe, steady = self.found(fn, leaves, wrt)
             if key is not None and steady:
-                kept.insert(0, (key, recipe))
-                del kept[_MOST_KEPT:]
+                with self.lock:
+                    kept.insert(0, (key, recipe))
+                    del kept[_MOST_KEPT:]
             return recipe
 
         return find

@@ -419,6 +419,18 @@ def test_a_pattern_holds_for_the_values_of_the_other_arguments() -> None:
     assert jacobian.recipe(X, a + 1.0, n) is not first
 
 
+def test_the_systems_that_are_measured() -> None:
+    from benchmarks import sparse as workload
+
+    args = workload.inputs(6)
+    for form in (workload.primal, workload.by_loops):
+        jacobian = ad.jacobian(form, sparsity="auto")
+        first = jacobian.recipe(*args)
+        np.testing.assert_allclose(jacobian(*args).toarray(), workload.by_hand(*args), rtol=1e-12, atol=1e-14)
+        jacobian.forget()
+        assert jacobian.recipe(*args) is not first
+
+
 def test_what_a_call_returns_is_the_callers() -> None:
     jacobian = ad.jacobian(stencil, sparsity="auto")
     first = jacobian(X)
