@@ -311,8 +311,8 @@ class Batcher:
 
     def fitted(self, x: Any, t: Ty) -> Any:
         """What stands for a value of type `t`, with the facts of its type; of the dtype that the value has."""
-        if not self.is_stack(x):
-            return x
+        if not self.is_stack(x) or x.op is None:
+            return x  # a parameter has its type, with a length of its own
         want = self.stack_type(t)
         have = x.type
         if want.kind == "list" and want.elem is None:

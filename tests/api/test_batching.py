@@ -102,6 +102,13 @@ def test_objects_and_what_is_not_an_array() -> None:
         many(model, Y[:2], None)
 
 
+def test_each_argument_has_a_length_of_its_own() -> None:
+    many = ad.batch(lambda x, s: x * float(s))  # the number is the argument itself
+    many(X, Y)
+    with pytest.raises(ArgumentError, match="x has 5 along axis 0, s has 4 along axis 0"):
+        many(X, Y[:4])
+
+
 def test_subscripts_that_differ_between_examples() -> None:
     def f(x, i, y):
         y = y.copy()
