@@ -90,7 +90,11 @@ class Batched(Transformed):
         from .compiler import WATCH
 
         if WATCH.get() is not None:
-            raise UnsupportedError("a function of stacks is not run to know the types of its values", location_of(self))
+            raise UnsupportedError(
+                "a function of stacks is not run to know the types of its values",
+                location_of(self),
+                "make the types known, e.g. by np.asarray(..., float), or call the function in a loop over the examples",
+            )
         one, stacks = self._examples(args, kwargs)
         return self._stacked(lower_any(self.primal, *one), stacks)
 

@@ -405,7 +405,11 @@ class Lockstep:
         results = results if isinstance(results, tuple) else (None,) * len(op.results)
         for made in body.ops:
             if made.regions:
-                raise UnsupportedError(f"the Taylor coefficients of {op.prim.name} are not known", self.op.loc)
+                raise UnsupportedError(
+                    f"the Taylor coefficients of {op.prim.name} are not known",
+                    self.op.loc,
+                    "write it with other functions, or nest derivative or jvp for the order that you need",
+                )
             made.args = map_leaves(self.first, made.args)
             made.kwargs = map_leaves(self.first, made.kwargs)
             self.owner.update(dict.fromkeys(made.results, made))
