@@ -93,7 +93,7 @@ class Batched(Transformed):
             raise UnsupportedError(
                 "a function of stacks is not run to know the types of its values",
                 location_of(self),
-                "make the types known, e.g. by np.asarray(..., float), or call the function in a loop over the examples",
+                "make the types known, e.g. by np.asarray(..., float), or call the function for one example at a time",
             )
         one, stacks = self._examples(args, kwargs)
         return self._stacked(lower_any(self.primal, *one), stacks)

@@ -43,6 +43,7 @@ from .avals import (
     key_av,
     remedy_of,
 )
+from .causes import actions_for
 from .folds import proved
 from .handlers import Ctx, Node, Val, lowers
 from .memory import FLAG_KEYS, FLAGS, Memory
@@ -54,6 +55,10 @@ AXES_REMEDY = "make it an array with a known number of axes, with .reshape(...)"
 
 class Access(Memory):
     """Reading parts of things."""
+
+    def part_ways(self, origin: Any) -> None:
+        """Start again with a larger plan, if the paths then do not meet there."""
+        self.plan.require(actions_for(self, origin), None)
 
     def new_list(self, items: list[Any]) -> ListRef:
         return ListRef(self.new_cell(Items(tuple(items))))

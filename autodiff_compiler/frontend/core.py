@@ -44,7 +44,7 @@ from .avals import (
     leaves_of,
     remedy_of,
 )
-from .causes import actions_for, demand, prefer_known
+from .causes import demand, prefer_known
 from .exits import DEAD, NORMAL
 from .handlers import Node, Val
 from .inputs import Inputs, path_name
@@ -536,10 +536,6 @@ class Core(Parts):
                 yield
             finally:
                 self.facts = known
-
-    def part_ways(self, origin: Any) -> None:
-        """Start again with a larger plan, if the paths then do not meet there."""
-        self.plan.require(actions_for(self, origin), None)
 
     def joiner(self, a: State, b: State, regions: tuple[Region, Region], node: Node = None) -> BranchJoiner:
         for cell, content in self.inputs.initial.items():

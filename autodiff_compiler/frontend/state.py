@@ -260,7 +260,8 @@ class BranchJoiner(Joiner):
             assert self.origin is not None
             plan.require([Action(SPLIT, original(self.origin.node))], None)
         if self.builder.loc in plan.apart:
-            self.interp.part_ways(self.origin)
+            interp: Any = self.interp
+            interp.part_ways(self.origin)
 
     def read(self, side: int, ref: Ref) -> Any:
         """The array that `ref` is on one path."""
