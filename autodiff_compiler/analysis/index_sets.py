@@ -43,7 +43,8 @@ class IndexSets:
         """The unions of sets element by element, with broadcasting."""
         if type(a) is int and type(b) is int:
             return self._union_of_two(a, b)
-        a, b = np.broadcast_arrays(a, b)
+        if np.shape(a) != np.shape(b):
+            a, b = np.broadcast_arrays(a, b)
         out = np.where(a == EMPTY, b, a)
         new = (a != b) & (a != EMPTY) & (b != EMPTY)
         count = int(np.count_nonzero(new))

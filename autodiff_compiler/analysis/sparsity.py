@@ -162,6 +162,28 @@ class _Run:
         fn: Any = prim.fn
         results = op.results
 
+        union = self.sets.union
+
+        def quick() -> None:
+            """Elementwise arithmetic, which loops over elements do most."""
+            value = env[results[0]] = fn(*[r(env) for r in readers])
+            found: Any = EMPTY
+            for v in read:
+                if v in known:
+                    sets = known[v]
+                    found = sets if type(found) is int and found == EMPTY else union(found, sets)
+            if type(found) is int:
+                if found == EMPTY:
+                    known.pop(results[0], None)
+                else:
+                    known[results[0]] = found
+            else:
+                shape = np.shape(value)
+                known[results[0]] = found if found.shape == shape else np.broadcast_to(found, shape)
+
+        if prim.elementwise and rule is not None and len(results) == 1 and not keywords:
+            return quick
+
         def run() -> None:
             args = tuple([r(env) for r in readers])
             kwargs = {name: r(env) for name, r in keywords.items()}
