@@ -140,6 +140,10 @@ class Reverse:
                     self.stacks[op.result] = self.b.emit(STACK_NEW)
                     self.stacks[op.result].hint = f"{op.result.hint}_bar"
             for op in ops:
+                # Numbers cost nothing to keep; arrays may be stored to before the backward sweep reads them.
+                if self.optimise and all(r.type.is_scalar for r in op.results):
+                    self.b.know(op)
+            for op in ops:
                 if op.prim is FUNC:
                     vjp_control.adjoint_function(self, op)
             self.backward(Path(list(ops), [body]), env)

@@ -33,6 +33,5 @@ import numpy as np
 
 def f_grad(x):
     t = x * x
-    # adjoint of line 13: square = lambda z: z * z
-    t = 2.0 * ((t * t + 2.0 * (t * t)) * x)
-    return 3.0 + t
+    t = t * t
+    return 3.0 + 2.0 * ((2.0 * t + t) * x)
