@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
@@ -20,6 +21,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--real", action="store_true", help="test the real TensorFlow or PyTorch instead of our drop-in modules"
     )
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what is emitted now")
+
+
+@pytest.fixture(autouse=True)
+def rules_of_one_test() -> Iterator[None]:
+    """A process that has registered rules keeps nothing on disk. Rules of one test do not count for the next."""
+    from autodiff_compiler.ir.core import RULES_OF_USERS
+
+    before = list(RULES_OF_USERS)
+    yield
+    RULES_OF_USERS[:] = before
 
 
 @pytest.fixture

@@ -439,6 +439,11 @@ def new_func(region: Region, hint: str, loc: Loc | None = None) -> Op:
     return op
 
 
+def _key(prim: Prim, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Equal keys are for equal operations."""
+    return prim, structural_key(args), structural_key(kwargs) if kwargs else None
+
+
 class Builder:
     """Appends operations to a region; equal effect-free operations in scope are built once."""
 
@@ -467,7 +472,7 @@ class Builder:
                 return replacement
         key = None
         if not prim.effects and not prim.unique:
-            key = (prim, structural_key(args), structural_key(kwargs) if kwargs else None)
+            key = _key(prim, args, kwargs)
             for _, known in reversed(self._scopes):
                 if key in known:
                     results = known[key]
@@ -490,6 +495,11 @@ class Builder:
         if prim.nout == 0:
             return None
         return op.results[0] if prim.nout == 1 else tuple(op.results)
+
+    def know(self, op: Op) -> None:
+        """Take the results of an operation that is there already for those of equal ones, where it is in scope."""
+        if not op.prim.effects and not op.prim.unique and not op.regions:
+            self._scopes[-1][1].setdefault(_key(op.prim, op.args, op.kwargs), op.results)
 
     def sees(self, op: Op) -> bool:
         """The operation's results are in scope where operations are appended now."""
