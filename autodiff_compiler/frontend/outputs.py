@@ -98,7 +98,7 @@ class Outputs(Border):
 
     def overwritten(self, fn: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> None:
         """After a call: what it may leave anything in (``overwrite_a=True`` of SciPy's) is not known any more."""
-        places = _overwrites(fn)
+        places = _overwrites(fn) if type(fn).__hash__ is not None else ()
         signature = signature_of(fn) if places else None
         if signature is None:
             return

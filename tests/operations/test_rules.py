@@ -688,6 +688,7 @@ def callback_cases() -> Iterator[Case]:
 
 # Rules that are tested in a way of their own below, with the reason.
 APART = {
+    (lookup(runtime.joined_examples), "items"),  # a list of run-time length: tests/transforms/test_batch.py
     (lookup(np.complex64), "x"),
     (lookup(np.float32), "x"),
     (lookup(np.float16), "x"),  # too coarse for differences
