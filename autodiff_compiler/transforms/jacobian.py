@@ -36,6 +36,7 @@ from ..errors import UnsupportedError
 from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, current, leaves, type_of
 from ..ir.opset import CAST, MUL, PRIMS
 from ..ir.rewrite import replace_values
+from ..ir.types import same_dtype
 from ..operations import lib
 from . import algebra
 from .batch import NotBatchedError, batch
@@ -215,22 +216,20 @@ def _seed(body: Region, count: int, at: int, parts: _Parts) -> None:
     body.ops += later
     replace_values(body, dict(zip(body.params[len(body.params) - count :], seeds)))
     del body.params[len(body.params) - count :]
-    _multiply_out(body)
+    _multiply_out(body, parts.eye)
 
 
-def _multiply_out(body: Region) -> None:
-    """Have no product of matrices whose first factor is the identity, with its rows or columns scaled or not.
+def _multiply_out(body: Region, eye: Any) -> None:
+    """Have no product of matrices whose first factor is the identity `eye`, with its rows or columns scaled or not.
 
     The first layers of a network are such products. Scaling the rows of the other factor is faster by its length.
     """
-    scaled: dict[Value, list[Any]] = {}  # matrices that are the identity times these numbers and vectors
+    scaled: dict[Value, list[Any]] = {eye: []}  # matrices that are the identity times these numbers and vectors
     mapping: dict[Value, Any] = {}
     ops, body.ops = body.ops, []
     builder = _builder(body)
     for op in ops:
-        if op.prim is PRIMS[np.eye] and len(op.args) == 1 and not op.kwargs:
-            scaled[op.result] = []
-        elif op.prim in (MUL, PRIMS[np.multiply]) and len(op.args) == 2:
+        if op.prim in (MUL, PRIMS[np.multiply]) and len(op.args) == 2:
             for x, factor in (op.args, op.args[::-1]):
                 dims = type_of(factor).dims
                 if x in scaled and factor not in scaled and dims is not None and len(dims) < 2:
@@ -238,9 +237,12 @@ def _multiply_out(body: Region) -> None:
                     break
         elif op.prim in (PRIMS[np.matmul], PRIMS[operator.matmul]) and not op.kwargs and op.args[0] in scaled:
             matrix = op.args[1]
-            if type_of(matrix).ndim == 2 and matrix not in scaled:
+            known, dtype = type_of(matrix), op.result.type.dtype
+            if known.ndim == 2 and known.is_float and dtype is not None and matrix not in scaled:
                 builder.loc = op.loc
                 with builder.active():
+                    if not same_dtype(known.dtype, dtype):
+                        matrix = lib.emit(CAST, matrix, dtype)
                     factors = scaled[op.args[0]]
                     scale = functools.reduce(lib.times, factors) if factors else None
                     if scale is not None and not is_number(scale):
@@ -270,21 +272,22 @@ class _Parts:
         self.values = values
         self.starts: list[Any] = []
         self.end: Any = 0
+        self.eye: Any = None
 
     def seeds(self) -> list[Any]:
         """For each of the values, a stack of directions."""
         for x in self.values:
             self.starts.append(self.end)
             self.end = self.end + lib.count(x)
-        eye = current().emit(PRIMS[np.eye], self.end)
-        return [self.seed(k, x, eye) for k, x in enumerate(self.values)]
+        self.eye = current().emit(PRIMS[np.eye], self.end)
+        return [self.seed(k, x, self.eye) for k, x in enumerate(self.values)]
 
     def seed(self, k: int, x: Any, eye: Any) -> Any:
         t = type_of(x)
         rows = eye if len(self.values) == 1 else lib.part(eye, (slice(None), self.range(k)))
         if t.dtype is not None and t.dtype != _FLOAT:
             rows = lib.emit(CAST, rows, t.dtype)
-        if len(t.dims) != 1 and not (t.dims == () and len(self.values) > 1):  # type: ignore[arg-type]
+        if lib.ndim(x) != 1 and not (is_number(x) and len(self.values) > 1):
             rows = lib.reshape(rows, (self.end, *lengths(x)))
         return rows
 
@@ -304,8 +307,8 @@ class _Parts:
         moving = self.values[k]
         rows = stack if len(self.values) == 1 else lib.part(stack, (self.range(k),))
         if columns and not is_number(moving) and not is_number(y):
-            rows = np.moveaxis(rows, 0, -1) if len(type_of(y).dims) > 1 else lib.swap(rows)  # type: ignore[arg-type]
-        flat = len(self.values) == 1 if is_number(moving) else len(type_of(moving).dims) != 1  # type: ignore[arg-type]
+            rows = np.moveaxis(rows, 0, -1) if lib.ndim(y) > 1 else lib.swap(rows)
+        flat = len(self.values) == 1 if is_number(moving) else lib.ndim(moving) != 1
         return lib.reshape(rows, (*lengths(y), *lengths(x))) if flat else rows
 
     def nothing(self, y: Any, x: Any) -> Any:

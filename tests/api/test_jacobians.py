@@ -244,6 +244,24 @@ def test_results_are_own_arrays() -> None:
     j += 1.0
 
 
+def test_products_with_the_identity() -> None:
+    """Those of the directions are multiplied out. Those of the program stay, and what is multiplied keeps its dtype."""
+    w = np.array([[1.0, np.inf], [0.0, 2.0]], np.float32)
+
+    def f(x: Any) -> Any:
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isnan(np.eye(2) @ w), 3.0, 1.0) @ x
+
+    for make in (ad.jacfwd, ad.jacrev):
+        np.testing.assert_array_equal(make(f)(X[:2]), np.where(np.isnan(np.eye(2) @ w), 3.0, 1.0))
+        found = make(lambda x: x @ w)(X[:2])
+        np.testing.assert_array_equal(found, w.T)
+        assert found.dtype == np.float64
+        assert make(lambda x: np.sin(x) @ np.float32([[1, 2], [3, 4]]))(X[:2]).dtype == np.float64
+        scaled = make(lambda x: (x * np.arange(2.0)) @ np.array([[1.0, 2.0], [3.0, 4.0]]))(X[:2])
+        np.testing.assert_array_equal(scaled, [[0.0, 3.0], [0.0, 4.0]])
+
+
 def test_empty() -> None:
     for make in (ad.jacobian, ad.jacfwd, ad.jacrev):
         assert make(lambda x: x * 2)(np.ones(0)).shape == (0, 0)
