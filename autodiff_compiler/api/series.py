@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..ir.core import type_of
-from ..lowered import Lowered
+from ..lowered import Lowered, lowers_by, refused
 from ..tracebacks import trimmed
 from ..tree import Tree, children, with_children
 from .forward import Pushforward
@@ -104,5 +104,12 @@ def checked_order(k: Any) -> int:
         )
     return order
 
+
+lowers_by(
+    refused(
+        "taylor in a function that is compiled is not supported",
+        "use derivative there, or jvp, nested for the order that you need",
+    )
+)(taylor)
 
 __all__ = ["Taylor", "taylor"]

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -232,13 +232,13 @@ def _multiply_out(body: Region, eye: Any) -> None:
         if op.prim in (MUL, PRIMS[np.multiply]) and len(op.args) == 2:
             for x, factor in (op.args, op.args[::-1]):
                 dims = type_of(factor).dims
-                if x in scaled and factor not in scaled and dims is not None and len(dims) < 2:
+                if _among(scaled, x) and not _among(scaled, factor) and dims is not None and len(dims) < 2:
                     scaled[op.result] = [*scaled[x], factor]
                     break
-        elif op.prim in (PRIMS[np.matmul], PRIMS[operator.matmul]) and not op.kwargs and op.args[0] in scaled:
+        elif op.prim in (PRIMS[np.matmul], PRIMS[operator.matmul]) and not op.kwargs and _among(scaled, op.args[0]):
             matrix = op.args[1]
             known, dtype = type_of(matrix), op.result.type.dtype
-            if known.ndim == 2 and known.is_float and dtype is not None and matrix not in scaled:
+            if known.ndim == 2 and known.is_float and dtype is not None and not _among(scaled, matrix):
                 builder.loc = op.loc
                 with builder.active():
                     if not same_dtype(known.dtype, dtype):
@@ -251,6 +251,10 @@ def _multiply_out(body: Region, eye: Any) -> None:
                 continue
         body.ops.append(op)
     replace_values(body, mapping)
+
+
+def _among(known: Container[Value], x: Any) -> bool:
+    return type(x) is Value and x in known
 
 
 def _reads(op: Op, values: Sequence[Value]) -> bool:

@@ -29,13 +29,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from ..analysis.activity import varied_values
 from ..analysis.sharing import Sharing
-from ..analysis.stacks import stacked_values
 from ..errors import InternalError, UnsupportedError
 from ..ir.budget import doing
-from ..ir.core import Function, leaves, type_of
+from ..ir.core import Function, Op, leaves, type_of
 from ..ir.custom import CUSTOMS
-from ..ir.opset import SUM_TO
+from ..ir.opset import LEN, SUM_TO
 from ..ir.rewrite import replace_values
 from ..records import mutable_record, record
 from .common import merge_equal
@@ -300,8 +300,9 @@ def linear(fn: Function, wrt: Sequence[int], moving: Sequence[int]) -> Function:
     drop_dead(again)
     bars = body.params[first : first + len(moving)]
     del body.params[first : first + len(moving)]
-    known = stacked_values(body, bars)  # what depends on the cotangents, but for shapes
-    if any(v in known for v in leaves(body.exit)) or any(op.regions and op.args[0] in known for op in body.walk()):
+    moved = varied_values(body, bars)
+    read = [v for op in body.walk() if (op.prim.nondiff or op.regions) and op.prim is not LEN for v in _content(op)]
+    if any(v in moved for v in (*leaves(body.exit), *read)):
         raise UnsupportedError(
             "a rule is not linear in the cotangent, so there is no linear function of the tangents",
             None,
@@ -313,6 +314,16 @@ def linear(fn: Function, wrt: Sequence[int], moving: Sequence[int]) -> Function:
     for v in [*body.params, *[r for op in body.walk() for r in op.results]]:
         v.hint = v.hint.replace("_bar_bar", "_dot")
     return again
+
+
+def _content(op: Op) -> list[Any]:
+    """The values whose content an operation reads: of a branch or a loop, those that decide. Lists have the lengths of
+    those of the function."""
+    return (
+        leaves(op.args[0])
+        if op.regions
+        else leaves([arg for k, arg in enumerate(op.args) if k not in op.prim.shape_only])
+    )
 
 
 def finish(fn: Function, count: int) -> None:

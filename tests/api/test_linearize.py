@@ -119,3 +119,49 @@ def test_source_and_pickle() -> None:
     assert "def pushforward(x_dot" in made.source(X)
     again = pickle.loads(pickle.dumps(made))
     np.testing.assert_array_equal(again(X)[1](X), made(X)[1](X))
+
+
+def largest(x: Any) -> Any:
+    return np.array([np.max(x), np.min(x)])
+
+
+def added_at(x: Any) -> Any:
+    y = np.zeros(4)
+    np.add.at(y, [0, 1, 1], x * x)
+    return y
+
+
+def masked(x: Any) -> Any:
+    y = x.copy()
+    y[y > 0.5] = y[y > 0.5] ** 2
+    return y
+
+
+def listed(x: Any) -> Any:
+    found = []
+    for v in x:
+        if v > 0.5:
+            found.append(v * v)
+    return np.array(found)
+
+
+def values_of(x: Any) -> Any:
+    return np.linalg.eigvalsh(np.diag([1.0, 2.0, 4.0]) + np.outer(x, x))
+
+
+@pytest.mark.parametrize("f", [largest, added_at, masked, listed, values_of])
+def test_where_a_pullback_asks_for_shapes_of_cotangents(f: Any) -> None:
+    """Of cotangents that are not known when the linear function is made."""
+    value, push = ad.linearize(f, X)
+    same(value, f(X))
+    same(push(np.cos(X)), ad.jvp(f, (X,), (np.cos(X),))[1])
+
+
+def test_a_rule_that_is_not_linear() -> None:
+    @ad.custom_vjp
+    def clipped(x: Any) -> Any:
+        return x * 1.0
+
+    clipped.defvjp(lambda x: (x * 1.0, None), lambda _, g: (np.clip(g, -1.0, 1.0),))
+    with pytest.raises(ad.UnsupportedError, match="not linear"):
+        ad.linearize(lambda x: clipped(x) * 3.0, X)

@@ -783,6 +783,17 @@ def f(x):
     "pass its real and its imaginary part as two arguments",
 )
 refuse(
+    "Taylor coefficients in a function that is compiled",
+    """
+def f(x):
+    return ad.taylor(np.sin, x[0], 1.0, 3)[2]
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "taylor in a function that is compiled is not supported",
+    "use derivative there",
+)
+refuse(
     "a __getattr__ without source",
     """
 class Box:
