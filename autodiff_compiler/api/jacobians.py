@@ -62,6 +62,7 @@ class Jacobian(Transformed):
         return tree, len(fn.body.exit) - first
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        from .compiler import jacobian as jacobian_pass
         from .compiler import pipeline
 
         lowered = self.derived_from(lowered, args, kwargs)
@@ -73,7 +74,10 @@ class Jacobian(Transformed):
         refuse_complex(fn, wrt, lowered, self.suffix)
         own = count_leaves(main)
         keep = range(0 if self.keep_value else own, len(fn.results))
-        made = pipeline.jacobian(fn, wrt, results, forward=self.is_forward(fn, wrt, results), keep=keep)
+        forward = self.is_forward(fn, wrt, results)
+        if not forward:
+            jacobian_pass.require_real(fn, results, self.suffix, lowered.loc)
+        made = pipeline.jacobian(fn, wrt, results, forward=forward, keep=keep)
         numbers = {k: n for n, k in enumerate(results)}
         tree = blocks_tree(main, argument, numbers, len(wrt), len(results) * len(wrt))
         tree, count = self.combined(made, len(keep), wrt, tree)

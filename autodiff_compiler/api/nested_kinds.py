@@ -263,6 +263,8 @@ class Stacked(Kind):
         forward = self.mode == "forward" or (
             self.mode is None and jacobian.is_cheaper_forward(inner, wrt, moving)
         )  # fmt: skip
+        if not forward:
+            jacobian.require_real(inner, moving, self.name)
         keep = [*range(own, own + extra), *(range(own) if self.value else ())]
         fn = pipeline.jacobian(inner, wrt, moving, forward=forward, keep=keep)
         first = own if self.value else 0

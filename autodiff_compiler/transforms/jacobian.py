@@ -136,9 +136,19 @@ def is_cheaper_forward(fn: Function, wrt: Sequence[int], results: Sequence[int])
         dims = type_of(x).dims
         return None if dims is None else tuple(map(fn.body.dims.find, dims))
 
-    if any(is_complex(fn.results[k]) for k in results):
+    if not all(type_of(fn.results[k]).is_real for k in results):
         return True
     return fn.body.dims.prefers([axes(fn.params[k]) for k in wrt], [axes(fn.results[k]) for k in results])
+
+
+def require_real(fn: Function, results: Sequence[int], what: str, loc: Any = None) -> None:
+    """Raise an error if a result may be complex: real cotangents do not see its imaginary part."""
+    if not all(type_of(fn.results[k]).is_real for k in results):
+        raise UnsupportedError(
+            f"{what} of a result that is complex, or may be, by cotangents of it",
+            loc,
+            "use jacfwd, or return its real and its imaginary part",
+        )
 
 
 def is_complex(x: Any) -> bool:
@@ -327,6 +337,6 @@ def lengths(x: Any) -> tuple[Any, ...]:
 
 
 __all__ = [
-    "combine", "is_cheaper_forward", "is_complex", "is_number", "lengths", "stack_cotangents", "stack_tangents",
-    "sum_result", "trace",
+    "combine", "is_cheaper_forward", "is_complex", "is_number", "lengths", "require_real", "stack_cotangents",
+    "stack_tangents", "sum_result", "trace",
 ]  # fmt: skip

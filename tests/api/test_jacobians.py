@@ -283,6 +283,11 @@ def test_errors() -> None:
         ad.jacobian(layer)(np.arange(3))
     with pytest.raises(UnsupportedError, match="complex argument"):
         ad.jacobian(lambda x: x * x)(X * 1j)
+    with pytest.raises(UnsupportedError, match=r"(?s)result that is complex.*use jacfwd"):
+        ad.jacrev(lambda x: x * 1j)(X)
+    with pytest.raises(UnsupportedError, match="result that is complex"):
+        ad.grad(lambda x: np.sum(np.abs(ad.jacrev(lambda v: v * 1j)(x))))(X)
+    np.testing.assert_allclose(ad.jacobian(lambda x: x[:1] * 1j)(X), [[1j, 0.0, 0.0]])
     with pytest.raises(NonScalarOutputError, match="floats"):
         ad.jacobian(lambda x: 3)(X)
     with pytest.raises(NonScalarOutputError):
