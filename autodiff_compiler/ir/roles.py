@@ -21,7 +21,8 @@ ARRAY, ARRAYS, STRICT, PLAIN, KNOWN = "array", "arrays", "strict", "plain", "kno
 # with the names.
 _NAMES = {
     ARRAY: """
-        a append ar arr ary aweights b default dx fweights m mask p prepend q src start stop to_begin to_end v val vals
+        a append ar arr ary aweights b default dx fweights m mask p prepend q seq_of_zeros src start stop to_begin
+        to_end v val vals
         values w weights where x x1 x2 y z""",
     ARRAYS: "arrays arys choicelist condlist tup varargs",
     PLAIN: """
