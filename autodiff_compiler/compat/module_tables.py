@@ -9,6 +9,10 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
+# The layers import this module first, and it waits until the tape and the compiler are there: a thread that finds
+# `compat` half imported by another one goes on to the modules in it at once.
+from .. import tape  # noqa: F401
+
 FEW = 8
 
 

@@ -193,3 +193,35 @@ def test_the_compiler_loads_no_random_numbers(tmp_path: Path) -> None:
     print(before == ("numpy.random" in sys.modules))
     """
     assert run(tmp_path, text) == "True"
+
+
+@pytest.mark.parametrize("layer", ["torch", "torch.nn", "torch.optim", "tensorflow", "tensorflow.keras"])
+def test_a_layer_waits_for_the_compiler(layer: str, tmp_path: Path) -> None:
+    """A thread that imports a layer while another imports the compiler for another layer loads none of it itself."""
+    text = f"""
+    import importlib, threading, time
+
+    entered, early = threading.Event(), []
+    other = threading.Thread(target=lambda: importlib.import_module("autodiff_compiler.compat.{layer}"), daemon=True)
+
+    def hook(event, arguments):
+        if event != "import":
+            return
+        name = arguments[0]
+        if threading.current_thread() is other:
+            entered.set()
+            compiler = sys.modules.get("autodiff_compiler.api.compiler")
+            if name.startswith(tuple(f"autodiff_compiler.{{part}}." for part in HEAVY)):
+                if not hasattr(compiler, "__all__"):  # its last name
+                    early.append(name)
+        elif name == "autodiff_compiler.frontend" and not entered.is_set():
+            other.start()
+            entered.wait(20)
+            time.sleep(0.3)
+
+    sys.addaudithook(hook)
+    import autodiff_compiler.compat.mxnet
+    other.join(60)
+    print(early, entered.is_set(), "autodiff_compiler.compat.{layer}" in sys.modules)
+    """
+    assert run(tmp_path, text) == "[] True True"

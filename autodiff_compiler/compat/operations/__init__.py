@@ -40,6 +40,7 @@ from __future__ import annotations
 
 import functools
 
+from ... import tape  # noqa: F401  (as in `module_tables`: this package may be a layer's first import)
 from . import activations as activations
 from . import creation as creation
 from . import elementwise as elementwise
