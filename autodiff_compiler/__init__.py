@@ -20,7 +20,7 @@ from .api.custom import custom_jvp, custom_vjp, on_gradient, register_jvp, regis
 from .api.forward import jvp
 from .api.jacobians import hessian, jacfwd, jacobian, jacrev, value_and_jacobian
 from .api.linearized import linearize
-from .api.products import derivative, elementwise_grad, hvp, laplacian
+from .api.products import derivative, elementwise_grad, gauss_newton_vp, hvp, laplacian
 from .api.pullbacks import vjp
 from .api.series import taylor
 from .api.solvers import fixed_point, root
@@ -133,6 +133,7 @@ __all__ = [
     "fixed_point",
     "from_tree",
     "function",
+    "gauss_newton_vp",
     "grad",
     "grad_pass_through",
     "hessian",

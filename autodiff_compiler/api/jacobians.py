@@ -295,4 +295,6 @@ def made_by(function: Any, cls: Any, fun: Any, argnums: Argnums, has_aux: bool, 
 for _made in (jacobian, jacfwd, jacrev, value_and_jacobian, hessian):
     lowers_by(inside(_made))(_made)
 
-__all__ = ["Hessian", "Jacobian", "hessian", "jacfwd", "jacobian", "jacrev", "made_by", "value_and_jacobian"]
+__all__ = [
+    "Hessian", "Jacobian", "hessian", "jacfwd", "jacobian", "jacrev", "made_by", "moving_results", "value_and_jacobian",
+]  # fmt: skip

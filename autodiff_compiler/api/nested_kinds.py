@@ -329,16 +329,20 @@ def gradient_of(inner: Function, count: int, extra: int) -> Function:
 
 
 class Product(Forward):
-    """``hvp``: the tangent of the gradient."""
-
-    name = "hvp"
+    """The product of a matrix and a vector, which follows the arguments."""
 
     def split(self, interp: Any, args: list[Any]) -> tuple[list[Any], Any]:
         if len(args) < 2:
             raise ArgumentError(
-                "hvp takes the arguments and then the vector", interp.builder.loc, "pass the vector last"
+                f"{self.name} takes the arguments and then the vector", interp.builder.loc, "pass the vector last"
             )
         return args[:-1], args[-1]
+
+
+class HessianProduct(Product):
+    """``hvp``: the tangent of the gradient."""
+
+    name = "hvp"
 
     def check(self, tree: Tree, leaves: list[Any], loc: Any) -> None:
         check_scalar(self.name, tree, leaves, loc)
@@ -351,6 +355,28 @@ class Product(Forward):
 
         def build(interp: Any, exits: Sequence[Any], structures: list[Any], several: bool) -> Any:
             return of_arguments(interp, structures, several, iter(exits))
+
+        return fn, build
+
+
+class GaussNewtonProduct(Product):
+    """``gauss_newton_vp``: the pullback of the tangent."""
+
+    name = "gauss_newton_vp"
+
+    def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
+        own = len(inner.results) - extra
+        moving = [k for k in range(own) if type_of(inner.results[k]).may_be_float]
+        if not moving or not all(
+            type_of(x).is_real for x in (*[inner.results[k] for k in moving], *inner.params[:count])
+        ):
+            raise NonScalarOutputError(f"{self.name} needs real residuals", None, "return floats")
+        fn = pipeline.gauss_newton(inner, range(count), moving, range(own, own + extra))
+        fn.meta["wrt"] = list(range(count))
+        pipeline.finish(fn, count)
+
+        def build(interp: Any, exits: Sequence[Any], structures: list[Any], several: bool) -> Any:
+            return of_arguments(interp, structures, several, iter(exits[len(exits) - count :]))
 
         return fn, build
 
@@ -380,7 +406,8 @@ KINDS: dict[str, Kind] = {
     "derivative": Stacked("derivative", "forward"),
     "hessian": Second("hessian"),
     "laplacian": Second("laplacian", trace=True),
-    "hvp": Product(),
+    "gauss_newton_vp": GaussNewtonProduct(),
+    "hvp": HessianProduct(),
     "elementwise_grad": Elementwise(),
     "jvp": Forward(),
 }

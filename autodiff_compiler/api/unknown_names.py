@@ -11,8 +11,6 @@ _RULE = "vjp_rule and jvp_rule declare the derivative of a primitive"
 INSTEAD = {
     "backward": "grad(f) is a function that returns the gradient",
     "checkpoint": "recompute_grad",
-    "custom_jvp": _RULE,
-    "custom_vjp": _RULE,
     "defjvp": _RULE,
     "defvjp": _RULE,
     "detach": "stop_gradient",
@@ -20,6 +18,7 @@ INSTEAD = {
     "hess": "hessian",
     "jac": "jacobian",
     "jit": "nothing is needed: what grad returns is compiled",
+    "make_ggnvp": "gauss_newton_vp",
     "make_hvp": "hvp",
     "make_jaxpr": "the method ir of what grad returns",
     "make_jvp": "linearize",
@@ -31,7 +30,6 @@ INSTEAD = {
     "stop_grad": "stop_gradient",
     "tape": "GradientTape",
     "value_and_gradient": "value_and_grad",
-    "vmap": "NumPy's own broadcasting",
 }
 
 

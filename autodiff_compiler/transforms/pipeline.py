@@ -316,6 +316,25 @@ def linear(fn: Function, wrt: Sequence[int], moving: Sequence[int]) -> Function:
     return again
 
 
+def gauss_newton(fn: Function, wrt: Sequence[int], moving: Sequence[int], keep: Sequence[int] = ()) -> Function:
+    """The function of fn's parameters, and of a tangent for each of the parameters numbered `wrt`, that returns the
+    results numbered `keep`, and then the pullback of the tangents of the results numbered `moving`.
+    """
+    count = len(fn.results)
+    push = pushforward(fn, wrt, [k for k in range(count) if k not in moving])
+    seeds = [None if k in moving else False for k in range(len(push.results))]
+    back = adjoint(push, wrt, seeds=seeds, keep_results=True)
+    body, bars = back.body, back.params[len(push.params) :]
+    exits = body.exit
+    body.exit = (*[exits[k] for k in keep], *exits[len(push.results) :])
+    replace_values(body, {bar: exits[count + k] for bar, k in zip(bars, moving)})
+    del body.params[len(push.params) :]
+    del back.meta["seed_params"]
+    drop_dead(back)
+    merge_equal(back)
+    return back
+
+
 def _content(op: Op) -> list[Any]:
     """The values whose content an operation reads: of a branch or a loop, those that decide. Lists have the lengths of
     those of the function."""
@@ -352,6 +371,7 @@ __all__ = [
     "after_each_pass",
     "combinations",
     "finish",
+    "gauss_newton",
     "jacobian",
     "pushforward",
     "restore_in_place",

@@ -34,6 +34,10 @@ def of_hvp(x: Any) -> Any:
     return np.sum(ad.hvp(energy)(x, x * x))
 
 
+def of_gauss_newton_vp(x: Any) -> Any:
+    return np.sum(ad.gauss_newton_vp(lambda v: {"a": np.sin(v), "b": v[0] * v})(x, x * x))
+
+
 def of_laplacian(x: Any) -> Any:
     return ad.laplacian(energy)(x) * x[0]
 

@@ -146,6 +146,42 @@ def test_second_order(f: Any, x: Any) -> None:
     np.testing.assert_allclose(ad.laplacian(loss)(x), np.trace(flat), rtol=1e-9)
 
 
+@pytest.mark.parametrize("f, x", CASES, ids=[f"{f.__name__}-{k}" for k, (f, _) in enumerate(CASES)])
+def test_gauss_newton(f: Any, x: Any) -> None:
+    """The product with the matrix of the Jacobian."""
+    v = np.asarray(x) * 0.3 + 0.1
+    v = v if v.ndim else float(v)
+    j = np.reshape(ad.jacobian(f)(x), (-1, np.size(x)))
+    found = ad.gauss_newton_vp(f)(x, v)
+    assert np.shape(found) == np.shape(x)
+    np.testing.assert_allclose(np.ravel(found), j.T @ (j @ np.ravel(v)), rtol=1e-9, atol=1e-10)
+
+
+def test_gauss_newton_of_structures() -> None:
+    def f(p: Any, q: Any) -> Any:
+        return p * q["a"], {"b": p * p, "n": 3, "s": "text"}
+
+    p, v = np.array([1.0, 2.0]), np.array([0.5, -1.0])
+    found_p, found_q = ad.gauss_newton_vp(f, argnums=(0, 1))(p, {"a": 2.0}, (v, {"a": 3.0}))
+    j = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 2.0], [2.0, 0.0, 0.0], [0.0, 4.0, 0.0]])
+    want = j.T @ j @ np.append(v, 3.0)
+    np.testing.assert_allclose(found_p, want[:2])
+    np.testing.assert_allclose(found_q["a"], want[2])
+    product, aux = ad.gauss_newton_vp(lambda p: (p * p, {"k": p.sum()}), has_aux=True)(p, v)
+    np.testing.assert_allclose(product, 4 * p * p * v)
+    assert aux == {"k": 3.0}
+    again = pickle.loads(pickle.dumps(ad.gauss_newton_vp(layer)))
+    np.testing.assert_array_equal(again(X, X), ad.gauss_newton_vp(layer)(X, X))
+    assert ad.gauss_newton_vp(layer).source(X, X).count("1.0 - t * t") == 1
+    for bad, error in ((lambda p: 3, "holds floats"), (lambda p: p * 1j, "complex")):
+        with pytest.raises(ad.AutodiffError, match=error):
+            ad.gauss_newton_vp(bad)(p, v)
+    with pytest.raises(ad.AutodiffError, match="shape"):
+        ad.gauss_newton_vp(lambda p: p)(p, np.ones(3))
+    with pytest.raises(ad.AutodiffError, match="vector"):
+        ad.gauss_newton_vp(lambda p: p)(p)
+
+
 def test_structures() -> None:
     def f(p: Any, s: Any) -> Any:
         return {"y": p["a"] * p["b"] * s, "n": 3, "pair": Pair(p["b"][0], s)}
