@@ -140,6 +140,7 @@ class Lowered:
     functions: list[Any] = field(default_factory=list)  # those whose text went into it
     reasons: list[str] = field(default_factory=list)  # for which attempts to lower it were found wanting: see `plan`
     alone: str = ""  # of a function of stacks: why it runs once for each example, if it does
+    orders: int = 1  # how many derivatives are to be taken of it at once: see `Repeatable`
 
 
 def is_missing(module: str) -> bool:

@@ -14,10 +14,10 @@ from ..tree import Tree, count_leaves, leaf_numbers, renumbered, shift
 from .forward import Pushforward
 from .jacobians import FORWARD, Hessian, Jacobian, made_by, moving_results
 from .sparse import refuse_complex
-from .transforms import Argnums, Gradient, differentiated, hand_through, inside, split_aux
+from .transforms import Argnums, Gradient, Repeatable, differentiated, hand_through, inside, split_aux
 
 
-class Derivative(Jacobian):
+class Derivative(Repeatable, Jacobian):
     """The derivative of a function of one number. See `derivative`."""
 
     suffix = "derivative"
@@ -28,6 +28,11 @@ class Derivative(Jacobian):
 
     def _parts(self) -> tuple[Any, ...]:
         return self.primal, self.argnums, self.has_aux
+
+    def is_plain(self) -> bool:
+        return not self.has_aux
+
+    once = Jacobian.transform
 
     def check(self, fn: Any, wrt: list[int], lowered: Lowered) -> None:
         if len(wrt) != 1 or type_of(fn.params[wrt[0]]).dims != ():

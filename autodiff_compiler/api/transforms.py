@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..codegen.load import Emitted, load
-from ..errors import AutodiffError, InternalError, NonScalarOutputError
+from ..errors import AutodiffError, InternalError, NonScalarOutputError, UnsupportedError
 from ..ir.apart import with_known_axes
 from ..ir.core import Builder, Function, type_of
 from ..ir.spelling import identifier
@@ -196,7 +197,7 @@ class Transformed:
         """The SSA form of the primal and of the derived function for these arguments, as text."""
         from .compiler import print_function
 
-        lowered = lower_any(self.primal, args, kwargs)
+        lowered = self._lower(args, kwargs)
         before = print_function(lowered.function)
         after = print_function(self.transform(lowered, args, kwargs).function)
         return f"{before}\n{after}"
@@ -228,7 +229,7 @@ class Transformed:
         from .compiler import pipeline, print_function
 
         def compiled() -> list[tuple[str, str]]:
-            lowered = lower_any(self.primal, args, kwargs)
+            lowered = self._lower(args, kwargs)
             seen = [("lower", print_function(lowered.function))]
             with pipeline.after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
                 self._compile(lowered, args, kwargs)
@@ -385,7 +386,73 @@ def tree_text(tree: Any, leaves: Sequence[str], named: dict[Any, str]) -> str:
     return parts if kind == "tuple" else f"{named[copy_with]}({leaves[tree[1]]}, {tuple(tree[2])!r}, {parts})"
 
 
-class Gradient(Transformed):
+class Repeatable(Transformed):
+    """A derivative that, by one float, may be repeated. Of `FEWEST` and more of them, the one of highest order is a
+    Taylor coefficient of the function, whose code grows with the square of the order. That of one transformation after
+    the other grows by a factor with each order.
+    """
+
+    FEWEST = 3
+
+    def is_plain(self) -> bool:
+        """It has no options that ask for more than the derivative."""
+        raise NotImplementedError
+
+    def once(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        """See `transform`. Of the primal, and not of what is below it."""
+        raise NotImplementedError
+
+    def chain(self) -> list[Repeatable]:
+        """The derivatives that were taken one after the other, of which this is the last."""
+        found: list[Repeatable] = []
+        fn: Any = self
+        while isinstance(fn, Repeatable) and fn.is_plain() and fn.argnums == self.argnums:
+            found.append(fn)
+            fn = fn.primal
+        return found[::-1]
+
+    def _lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        chain = self.chain()
+        if len(chain) < self.FEWEST:
+            return super()._lower(args, kwargs)
+        return replace(lower_any(chain[0].primal, args, kwargs), orders=len(chain))
+
+    def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+        if lowered.orders == 1:
+            return self.once(lowered, args, kwargs)
+        order, lowered = lowered.orders, replace(lowered, orders=1)
+        found = self._coefficient(lowered, args, kwargs, order)
+        if found is None:
+            found = lowered
+            for derivative in self.chain():
+                found = derivative.once(found, args, kwargs)
+        return found
+
+    def _coefficient(
+        self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any], order: int
+    ) -> Lowered | None:  # fmt: skip
+        """The derivative of this order, if the argument and the result are one float each, and if each operation has
+        Taylor coefficients."""
+        from .compiler import pipeline
+
+        wanted, tree = differentiated(self.primal, lowered, self.argnums, args, kwargs)
+        fn = lowered.function
+        if tree[0] != "leaf" or lowered.out != ("leaf", 0) or len(fn.results) != 1 or wanted.kept:
+            return None
+        for t in (type_of(fn.params[wanted.wrt[0]]), type_of(fn.results[0])):
+            if t.kind == "list" or t.dims != () or not t.is_real or not t.may_be_float:
+                return None
+        try:
+            made = pipeline.coefficient(fn, wanted.wrt[0], order)
+        except UnsupportedError:
+            return None
+        with Builder(made.body).active():
+            made.body.exit = (made.body.exit[0] * float(math.factorial(order)),)
+        hand_through(made, wanted)
+        return replace(lowered, function=made, out=tree)
+
+
+class Gradient(Repeatable):
     """The gradient of a function with a scalar result. See `grad`."""
 
     suffix = "grad"
@@ -420,7 +487,10 @@ class Gradient(Transformed):
         """Check that the result, which has this structure, is one real number."""
         check_scalar(lowered, main, self)
 
-    def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
+    def is_plain(self) -> bool:
+        return type(self) is Gradient and self.strong_zeros and not self.has_aux and not self.allow_int
+
+    def once(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         from .compiler import pipeline
 
         wanted, tree = differentiated(

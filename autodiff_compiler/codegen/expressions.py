@@ -292,12 +292,14 @@ def _copy(p: Printer, op: Op) -> tuple[str, int]:
 
 
 def _zeros(p: Printer, op: Op) -> tuple[str, int]:
-    t = type_of(op.args[0])
+    like = op.args[0]
+    t = type_of(like)
     if t.is_scalar:
         return "0.0", ATOM
-    if t.kind == "array" and t.is_float and op.args[0] not in p.maybe:
+    defined = type(like) is not Value or like not in p.maybe
+    if t.kind == "array" and t.is_float and defined:
         return f"np.zeros_like({p.show(op.args[0])})", ATOM
-    if t.kind == "list" and t.elem is not None and t.elem.is_scalar and op.args[0] not in p.maybe:
+    if t.kind == "list" and t.elem is not None and t.elem.is_scalar and defined:
         return f"[0.0] * len({p.show(op.args[0])})", PRODUCT
     p.helpers.add("zeros")
     return f"zeros({p.show(op.args[0])})", ATOM

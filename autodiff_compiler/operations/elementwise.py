@@ -222,7 +222,10 @@ elementwise((ABS, np.absolute, math.fabs, np.fabs), ...)
 @vjp((ABS, np.absolute, math.fabs, np.fabs), "x")
 def _absolute(g: Any, out: Any, x: Any) -> Any:
     rest = roots.without(g, out)
-    return g * _sign(x) if rest is None else rest * conj(x)
+    if rest is not None:
+        return rest * conj(x)
+    # That of a complex number is a norm, with a kink at 0. The sign of a real one is a step.
+    return g * (conj(roots.over(x, out)) if lib.may_be_complex(x) else np.sign(x))
 
 
 def _ahead(x: Any, y: Any) -> Any:
@@ -262,7 +265,7 @@ elementwise(np.hypot, ..., ...)
 def _hypot_x(g: Any, out: Any, x: Any, y: Any) -> Any:
     # At the origin, where hypot has a kink, the derivative is 0.
     rest = roots.without(g, out)
-    return g * (x / lib.nonzero(out)) if rest is None else rest * x
+    return g * roots.over(x, out) if rest is None else rest * x
 
 
 @vjp(np.hypot, "x2")

@@ -41,8 +41,7 @@ op(math.hypot, "*coordinates", name="math.hypot", infer=gives(PY_FLOAT))
 @vjp(math.hypot, "*coordinates")
 def _math_hypot(g: Any, out: Any, *coordinates: Any) -> Any:
     rest = roots.without(g, out)
-    scaled = g / lib.nonzero(out) if rest is None else rest
-    return tuple([scaled * x for x in coordinates])
+    return tuple([g * roots.over(x, out) if rest is None else rest * x for x in coordinates])
 
 
 op(math.fsum, "seq", name="math.fsum", infer=gives(PY_FLOAT))

@@ -12,7 +12,7 @@ from ..ir.infer import broadcast_dims
 from ..ir.ops_common import as_array, common_dtype, is_number, one_axis, reduced, scalar_or_array, shape_dims
 from ..ir.opset import mark
 from ..ir.types import ANY, Ty, array
-from . import lib
+from . import lib, roots
 from .lib import call
 from .record import jvp, op, vjp
 
@@ -246,7 +246,9 @@ def _logaddexp2(g: Any, out: Any, array: Any, axis: Any = 0, *, keepdims: Any = 
 
 @vjp(np.hypot.reduce, "array")
 def _hypot(g: Any, out: Any, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Any:
-    return lib.expand(g / lib.nonzero(out), axis, keepdims, array) * array
+    rest = roots.without(g, out)
+    g = lib.expand(g if rest is None else lib.spread(rest, g), axis, keepdims, array)
+    return g * (roots.over(array, lib.expand(out, axis, keepdims, array)) if rest is None else array)
 
 
 def _accumulated_type(b: Builder, array: Any, axis: Any = 0) -> Ty:

@@ -223,7 +223,7 @@ def _std(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof:
     rest = roots.without(g, out)
     n = freedom(a, axis, ddof)
     if rest is None or not lib.has_more_than(ddof, a, axis):
-        scale = g / (lib.nonzero(out) * n)
+        scale = roots.over(g, out * n)
     else:
         scale = spread(rest / n, g)
     product = expand(scale, axis, keepdims, a) * conj(centered(a, axis))
@@ -235,7 +235,7 @@ def _std_jvp(
     d: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False
 ) -> Any:
     moved = np.sum(conj(centered(a, axis)) * d, axis=axis, keepdims=keepdims)
-    return moved / (lib.nonzero(out) * freedom(a, axis, ddof))
+    return roots.over(moved, out * freedom(a, axis, ddof))
 
 
 op(builtins.sum, "iterable, start")
@@ -368,7 +368,7 @@ def _norm(g: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims:
     if ord is None or (ord == "fro" and not one_axis) or (ord == 2 and one_axis):
         # Where the norm is zero so is x, and the derivative is taken to be zero.
         rest = roots.without(g, out)
-        return expand(g / lib.nonzero(out) if rest is None else spread(rest, g), axis, keepdims, x) * conj(x)
+        return expand(roots.over(g, out) if rest is None else spread(rest, g), axis, keepdims, x) * conj(x)
     if not one_axis:
         raise lib.unsupported(
             f"np.linalg.norm of a matrix with ord={ord!r} has no derivative rule", "ord=None and 'fro' have one"
@@ -381,7 +381,7 @@ def _norm(g: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims:
     if ord == 1:
         return wide * conj(np.sign(x))
     size = np.absolute(x)
-    ratio = size / expand(lib.nonzero(out), axis, keepdims, x)
+    ratio = roots.over(size, expand(out, axis, keepdims, x))
     # A zero element has derivative 0; its power would be infinite for ord < 1.
     power = ratio ** (ord - 1) if ord > 1 else lib.choose(equal(size, 0), 1.0, ratio) ** (ord - 1)
     return wide * power * conj(np.sign(x))
@@ -397,7 +397,7 @@ def _norm_jvp(d: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepd
     if not (ord is None or (ord == "fro" and not one_axis) or (ord == 2 and one_axis)):
         return NotImplemented
     # Where the norm is zero so is x, and the derivative is taken to be zero.
-    return np.sum(lib.real(conj(x) * d), axis=axis, keepdims=keepdims) / lib.nonzero(out)
+    return roots.over(np.sum(lib.real(conj(x) * d), axis=axis, keepdims=keepdims), out)
 
 
 # --- questions --------------------------------------------------------------------------------------------------------

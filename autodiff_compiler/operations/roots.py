@@ -68,7 +68,7 @@ def product(g: Any, x: Any, args: tuple[Any, ...], partial: Product, safe: float
 
 def over(g: Any, d: Any) -> Any:
     """``g / d``, zero where `d` is."""
-    return apply(runtime.over, g, d)
+    return lib.call(runtime.over, g, d)
 
 
 def decays(g: Any, out: Any) -> bool:

@@ -29,11 +29,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
 from ..analysis.activity import varied_values
 from ..analysis.sharing import Sharing
 from ..errors import InternalError, UnsupportedError
 from ..ir.budget import doing
-from ..ir.core import Function, Op, leaves, type_of
+from ..ir.core import Function, Op, Value, leaves, type_of
 from ..ir.custom import CUSTOMS
 from ..ir.opset import LEN, SUM_TO
 from ..ir.rewrite import replace_values
@@ -101,7 +103,7 @@ def _differentiate(task: Task) -> None:
 
 def _push_forward(task: Task) -> None:
     if task.orders:
-        task.fn = push_series(task.fn, task.wrt, task.orders, task.handed_on, adjoint)
+        task.fn = push_series(task.fn, task.wrt, task.orders, task.handed_on, task.seeds, adjoint)
     else:
         task.fn = push_forward(task.fn, task.wrt, task.handed_on, task.seeds, adjoint)
 
@@ -240,6 +242,22 @@ def taylor(fn: Function, wrt: Sequence[int], orders: int, handed_on: Container[i
     return run_stage("tangent", Task(fn, wrt, handed_on=handed_on, orders=orders)).fn
 
 
+def coefficient(fn: Function, wrt: int, order: int) -> Function:
+    """The function of fn's parameters that returns its derivative of this order, times one over the factorial of the
+    order, by the parameter `wrt`, which is one number. That of a result that does not move is 0.
+    """
+    count = len(fn.results)
+    made = run_stage("tangent", Task(fn, [wrt], [1.0], orders=order)).fn
+    made.body.exit = tuple([_number(c) for c in made.body.exit[count * order :]])
+    drop_dead(made)
+    return made
+
+
+def _number(c: Any) -> Any:
+    """A coefficient, also where it is no operation."""
+    return c if type(c) is Value else 0.0 if c is None else np.asarray(c)[()]
+
+
 def jacobian(
     fn: Function, wrt: Sequence[int], results: Sequence[int], *, forward: bool, keep: Sequence[int] = ()
 ) -> Function:  # fmt: skip
@@ -368,6 +386,7 @@ __all__ = [
     "Pass",
     "Task",
     "adjoint",
+    "coefficient",
     "after_each_pass",
     "combinations",
     "finish",

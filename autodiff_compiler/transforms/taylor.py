@@ -62,16 +62,18 @@ MOST_RULES = 400  # for the coefficients of one operation
 
 
 def push_series(
-    fn: Function, wrt: Sequence[int], orders: int, handed_on: Container[int] = (), adjoint: Adjoint | None = None
-) -> Function:
+    fn: Function, wrt: Sequence[int], orders: int, handed_on: Container[int] = (), seeds: Sequence[Any] | None = None,
+    adjoint: Adjoint | None = None,
+) -> Function:  # fmt: skip
     """The function of fn's parameters, and of a direction for each of the parameters numbered `wrt`, that returns fn's
     results, then their Taylor coefficients of order 1, and so on to `orders`.
 
     The coefficients of a result that cannot have any, and those of the results numbered `handed_on`, are None. Those of
-    others have the shapes and dtypes of the results.
+    others have the shapes and dtypes of the results. With `seeds`, these are the directions, and the function has no
+    parameters for them.
     """
     forward = clone_function(fn)[0]
-    return TaylorSweep(forward, [forward.params[k] for k in wrt], handed_on, adjoint, orders).run(fn)
+    return TaylorSweep(forward, [forward.params[k] for k in wrt], handed_on, adjoint, orders).run(fn, seeds)
 
 
 class TaylorSweep(Pushforward):

@@ -270,6 +270,71 @@ def test_code_grows_as_a_polynomial(f: Any) -> None:
     assert some < 4.5 * few and many < 4.5 * some
 
 
+def wrapped(derivative: Any, f: Any) -> Any:
+    """One that is not the Taylor coefficient, since what it differentiates is a function of the user's."""
+    return derivative(lambda x: f(x))
+
+
+def polynomial(x: Any) -> Any:
+    total = np.zeros(3)
+    for k in range(3):
+        total[k] = x ** (k + 1) * max(x, 0.3)
+    return np.sum(total * total)
+
+
+SMOOTH = [
+    lambda x: np.exp(np.sin(x)) / (1 + x * x),
+    lambda x: math.sqrt(x * x + 1.0) * math.tanh(x),
+    lambda x: abs(x) ** 3 + np.maximum(x, 0.1) ** 4,
+    lambda x: 3.0 * x,
+    polynomial,
+]
+
+
+@pytest.mark.parametrize("f", SMOOTH)
+@pytest.mark.parametrize("x", [0.7, -1.2, np.float64(0.4), np.float32(0.6)])
+def test_repeated_derivatives(f: Any, x: Any) -> None:
+    """Those of order 3 and more are Taylor coefficients, and agree with those taken one after the other."""
+    for derivative in (ad.grad, ad.derivative):
+        whole, single = f, f
+        for _ in range(4):
+            whole, single = derivative(whole), wrapped(derivative, single)
+        found, want = whole(x), single(x)
+        np.testing.assert_allclose(found, want, rtol=2e-4 if isinstance(x, np.float32) else 1e-9, atol=1e-9)
+        assert isinstance(found, np.float32) == isinstance(x, np.float32)
+
+
+def test_repeated_derivatives_are_short() -> None:
+    """Lines for the derivatives of orders 3 to 6."""
+    f, found = SMOOTH[0], []
+    for order in range(1, 7):
+        f = ad.grad(f)
+        found.append(len(f.source(0.7).splitlines()))
+    assert found[2:] == sorted(found[2:]) and found[-1] <= 36
+    assert "24.0" in ad.grad(ad.grad(ad.grad(ad.grad(np.exp)))).ir(0.5).split("func")[-1]
+
+
+def test_repeated_derivatives_of_others() -> None:
+    """By an array, of results that are arrays, with rules of their own, and with options: one after the other."""
+    third = ad.derivative(ad.derivative(ad.derivative(lambda t: np.array([t**3, t**4]))))
+    np.testing.assert_allclose(third(2.0), [6.0, 48.0])
+
+    @ad.custom_jvp
+    def cube(x: Any) -> Any:
+        return x**3
+
+    cube.defjvp(lambda primals, tangents: (primals[0] ** 3, 3.0 * primals[0] ** 2 * tangents[0]))
+    assert ad.grad(ad.grad(ad.grad(lambda x: cube(x) * x)))(2.0) == pytest.approx(48.0)
+    with pytest.raises(ad.AutodiffError, match="scalar"):
+        ad.grad(ad.grad(ad.grad(lambda x: np.sum(x**3))))(np.ones(2))
+    value, slope = ad.value_and_grad(ad.grad(ad.grad(ad.grad(lambda x: x**5))))(2.0)
+    assert (value, slope) == (pytest.approx(240.0), pytest.approx(240.0))
+    assert ad.grad(ad.grad(ad.grad(lambda a, x: a * x**4, "x"), "x"), "x")(2.0, 1.0) == pytest.approx(48.0)
+    assert ad.hessian(ad.grad(ad.grad(ad.grad(lambda x: x**5))))(2.0) == pytest.approx(120.0)
+    again = pickle.loads(pickle.dumps(ad.grad(ad.grad(ad.grad(polynomial)))))
+    assert again(0.7) == ad.grad(ad.grad(ad.grad(polynomial)))(0.7)
+
+
 # --- errors and the object underneath ---------------------------------------------------------------------------------
 
 

@@ -1,0 +1,68 @@
+"""Second derivatives at a norm of zero.
+
+There, the first derivative of a norm is taken to be zero, and this zero says nothing about the next order. A function
+that is smooth there, as the square of the norm, has a second derivative: it is the right one, or it is nan.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "hessian": ad.hessian,
+    "reverse": lambda f: ad.jacrev(ad.grad(f)),
+    "forward": lambda f: ad.jacfwd(ad.jacfwd(f)),
+    "taylor": lambda f: lambda x: np.diag([2.0 * ad.taylor(f, x, e, 2)[2] for e in np.eye(len(x))]),
+}
+# Of each, the second derivative along an axis. That of the others, which have a kink, is nan or infinite.
+SMOOTH = {
+    "norm": (lambda v: np.linalg.norm(v) ** 2, 2.0),
+    "cosh": (lambda v: np.cosh(np.linalg.norm(v)), 1.0),
+    "cos": (lambda v: np.cos(np.linalg.norm(v)), -1.0),
+    "hypot": (lambda v: np.hypot(v[0], v[1]) ** 2, 2.0),
+    "math.hypot": (lambda v: math.hypot(v[0], v[1]) ** 2, 2.0),
+    "dist": (lambda v: math.dist(v, [0.0, 0.0]) ** 2, 2.0),
+    "reduce": (lambda v: np.hypot.reduce(v) ** 2, 2.0),
+    "absolute": (lambda v: np.abs(v[0] + 1j * v[1]) ** 2, 2.0),
+    "rows": (lambda v: np.sum(np.linalg.norm(v[:, None], axis=1) ** 2), 2.0),
+    "std": (lambda v: np.std(v) ** 2, 0.5),
+}
+KINKS = {
+    "norm": lambda v: np.linalg.norm(v),
+    "hypot": lambda v: np.hypot(v[0], v[1]),
+    "math.hypot": lambda v: math.hypot(v[0], v[1]),
+    "reduce": lambda v: np.hypot.reduce(v),
+    "absolute": lambda v: np.abs(v[0] + 1j * v[1]),
+    "std": lambda v: np.std(v),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", SMOOTH)
+def test_smooth(name: str, way: str) -> None:
+    f, want = SMOOTH[name]
+    found = np.diag(WAYS[way](f)(np.zeros(2)))
+    assert np.isnan(found).any() or np.allclose(found, want)
+    np.testing.assert_array_equal(ad.grad(f)(np.zeros(2)), 0.0)
+
+
+@pytest.mark.parametrize("name", ["norm", "hypot", "math.hypot", "dist", "reduce", "absolute", "rows"])
+def test_the_square_has_one_in_reverse(name: str) -> None:
+    f, _ = SMOOTH[name]
+    np.testing.assert_allclose(ad.hessian(f)(np.zeros(2)), 2.0 * np.eye(2))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", KINKS)
+def test_kinks(name: str, way: str) -> None:
+    f = KINKS[name]
+    assert not np.isfinite(WAYS[way](f)(np.zeros(2))).all()
+    for derivative in (ad.grad(f), ad.jacfwd(f)):
+        np.testing.assert_array_equal(derivative(np.zeros(2)), 0.0)
