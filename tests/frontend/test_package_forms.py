@@ -335,3 +335,58 @@ def test_strides_of_what_is_stored_to() -> None:
 def test_names_that_are_extended() -> None:
     for sizes in ({"a": (True, 1), "b": (False, 2)}, {"b": (False, 3)}):
         check(names_that_are_extended, M, sizes)
+
+
+def pairs_of_complex_numbers(m):
+    z = np.exp(1j * m) * m
+    w = np.asarray(m, dtype=np.complex128).view("float64")
+    return np.sum(M.repeat(2, axis=1) * z.view(float) ** 2 + w * m.repeat(2, axis=1))
+
+
+def pairs_as_complex_numbers(m):
+    z = m.view(complex)
+    kept = m.ravel()[::2].copy().view(np.complex128)
+    return np.sum(np.abs(z) ** 2 * z.real) + np.sum((kept * kept).imag) + np.sum(m.view()[0] * m.view(m.dtype)[1])
+
+
+def stored_through_pairs(m):
+    y = m.copy()
+    z = y.view(complex)
+    z *= 2j * m[0, 0]
+    again = m.view()
+    again[0] = m[1] ** 2
+    return np.sum((z * z).imag) + np.sum(m)
+
+
+@pytest.mark.parametrize("f", [pairs_of_complex_numbers, pairs_as_complex_numbers, stored_through_pairs])
+def test_memory_read_as_other_numbers(f: Any) -> None:
+    check(f, M)
+
+
+def test_views_as_other_dtypes_that_are_refused() -> None:
+    def read_after_a_store(m):
+        y = m.copy()
+        y.view(complex)[0] = 3.0
+        return np.sum(y)
+
+    with pytest.raises(ad.AliasError, match="may share memory"):
+        ad.grad(read_after_a_store)(M)
+    with pytest.raises(ValueError, match="must be contiguous"):
+        ad.grad(lambda m: np.sum(m.ravel()[::2].view(complex).real))(M)
+    with pytest.raises(ad.UnsupportedError, match="Fortran order"):
+        ad.grad(lambda m: np.sum(m.copy(order="F").view(complex).real))(M)
+    with pytest.raises(ad.UnsupportedError, match="dtype float64 as int64"):
+        ad.grad(lambda m: np.sum(m.view(np.int64)) * 1.0)(M)
+
+
+def test_text_of_classes() -> None:
+    def f(x, values):
+        other = [k for k, v in values.items() if callable(v) or "ndarray" in repr(type(v)) or str(type(v)) == str(Own)]
+        return x ** len(other)
+
+    values = {"sin": np.sin, "a": np.zeros(2), "b": 2.0, "c": Own(), "d": 3}
+    assert ad.grad(f)(2.0, values) == 3 * 2.0**2
+
+
+class Own:
+    pass

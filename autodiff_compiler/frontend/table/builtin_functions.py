@@ -188,7 +188,18 @@ def _text(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
                 return made
         if type(args[0]) is Instance:
             ctx.fail(f"{fn.__name__}() of {describe(args[0])}", node, "write __repr__")
+    if len(args) == 1 and type(args[0]) is Obj and _shown_by_name(args[0].obj):
+        module, name = (ctx.attribute(args[0], k, node) for k in ("__module__", "__qualname__"))
+        return f"<class '{name}'>" if module == "builtins" else f"<class '{module}.{name}'>"
     return ctx.emit(node, opaque(fn, fn.__name__), *[ctx.plain(a, node) for a in args])
+
+
+def _shown_by_name(obj: Any) -> bool:
+    """A class, of which `type` itself gives the text."""
+    written = (type.__repr__, object.__str__)
+    kind = type(obj)
+    own = isinstance(obj, type) and (kind.__repr__, kind.__str__) == written
+    return own and isinstance(obj.__module__, str)
 
 
 # --- functions ----------------------------------------------------------------------------------------------------
