@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import io
+import json
+import tokenize
 from typing import Any
 
 import numpy as np
@@ -390,3 +393,34 @@ def test_text_of_classes() -> None:
 
 class Own:
     pass
+
+
+class Held:
+    def __init__(self, weight):
+        self.weight = weight
+
+
+HELD = Held(3.0)
+
+
+def changed(value):
+    HELD.weight = 5.0
+    return 1.0
+
+
+def text_is_read_before(x):
+    found = json.loads('{"a": 2}')
+    kinds = list(tokenize.tokenize(io.BytesIO(json.dumps({"b": 3}).encode()).readline))
+    return x**2 * HELD.weight * found["a"] * len(kinds)
+
+
+def test_what_reads_text_changes_nothing() -> None:
+    tokens = len(list(tokenize.tokenize(io.BytesIO(b'{"b": 3}').readline)))
+    assert ad.grad(text_is_read_before)(2.0) == 2 * 2.0 * 3.0 * 2 * tokens
+
+    def f(x, default):
+        return x * len(json.dumps(HELD, default=default)) * HELD.weight
+
+    with pytest.raises(ad.UnsupportedError):
+        ad.grad(f)(2.0, changed)
+    HELD.weight = 3.0

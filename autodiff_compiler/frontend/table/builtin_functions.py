@@ -196,10 +196,10 @@ def _text(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
 
 def _shown_by_name(obj: Any) -> bool:
     """A class, of which `type` itself gives the text."""
-    written = (type.__repr__, object.__str__)
-    kind = type(obj)
-    own = isinstance(obj, type) and (kind.__repr__, kind.__str__) == written
-    return own and isinstance(obj.__module__, str)
+    kind: Any = type(obj)
+    if not isinstance(obj, type) or kind.__repr__ is not type.__repr__ or kind.__str__ is not object.__str__:
+        return False
+    return isinstance(obj.__module__, str)
 
 
 # --- functions ----------------------------------------------------------------------------------------------------
