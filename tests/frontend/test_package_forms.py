@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+import sys
 import tokenize
 from typing import Any
 
@@ -424,3 +425,55 @@ def test_what_reads_text_changes_nothing() -> None:
     with pytest.raises(ad.UnsupportedError):
         ad.grad(f)(2.0, changed)
     HELD.weight = 3.0
+
+
+class Report:
+    def __init__(self):
+        self.info = sys.exc_info()
+        self.text = str(self.info[1])
+
+
+def reported_by_another(x):
+    try:
+        y = [1.0, 2.0][int(x * 10)]
+    except Exception:
+        report = Report()
+        return x * len(report.text) if report.info[0] is IndexError else x * x
+    return y * x**3
+
+
+def innermost_exception(x):
+    try:
+        try:
+            raise KeyError("k")
+        except KeyError:
+            try:
+                raise ValueError("value")
+            except ValueError:
+                n = len(str(sys.exc_info()[1]))
+            m = len(str(sys.exc_info()[1]))
+            n *= issubclass(sys.exc_info()[0], LookupError)  # type: ignore[arg-type]
+            raise
+    except LookupError:
+        return x * n * m
+
+
+def passing_by(x):
+    try:
+        raise KeyError("k")
+    except KeyError:
+        try:
+            try:
+                raise ValueError("value")
+            finally:
+                z = sys.exc_info()[0] is KeyError
+        except ValueError:
+            return x * (1 + z)
+
+
+def test_the_exception_that_is_handled() -> None:
+    check(reported_by_another, 0.15)
+    check(reported_by_another, 0.9)
+    check(innermost_exception, 0.3)
+    with pytest.raises(ad.UnsupportedError, match="where no handler of the function runs"):
+        ad.grad(passing_by)(0.3)

@@ -212,7 +212,7 @@ def _partial(ctx: Ctx, func: Val, /, *args: Val, **kwargs: Val) -> Val:
 
 # --- refused ------------------------------------------------------------------------------------------------------
 
-_FRAMES, _HANDLED = "pass what is asked for as an argument", "name the exception, except ... as error"
+_FRAMES = "pass what is asked for as an argument"
 # By module: what the compiler cannot do, and what to do instead. What looks at the frames of the program would see
 # those of the compiled code.
 _REFUSED: dict[Any, dict[str, str]] = {
@@ -225,7 +225,7 @@ _REFUSED: dict[Any, dict[str, str]] = {
     },
     functools: dict.fromkeys(("lru_cache", "cache"), "define the function outside, at the top level of a module"),
     np: dict.fromkeys(("shares_memory", "may_share_memory"), "ask outside of the function, of its arguments"),
-    sys: {"exc_info": _HANDLED, "exception": _HANDLED, "_getframe": _FRAMES},
+    sys: {"_getframe": _FRAMES},
     inspect: {"currentframe": _FRAMES, "stack": _FRAMES},
     traceback: {
         "format_exc": "name the exception, and use str(error)", "print_exc": "name the exception, and print that",
