@@ -477,3 +477,22 @@ def test_the_exception_that_is_handled() -> None:
     check(innermost_exception, 0.3)
     with pytest.raises(ad.UnsupportedError, match="where no handler of the function runs"):
         ad.grad(passing_by)(0.3)
+
+
+class Counted:
+    def __init__(self):
+        self.count = 0
+        self.weight = 2.0
+
+    def value(self, x):
+        self.count = self.count + 1
+        found = json.loads('{"a": 2.5}')
+        return x * found["a"] * self.weight * self.count
+
+
+def test_writes_beside_what_reads_text() -> None:
+    counted = Counted()
+    gradient = ad.grad(lambda x: counted.value(x) ** 2)
+    assert gradient(2.0) == 2 * 2.0 * (2.5 * 2.0) ** 2
+    assert gradient(2.0) == 2 * 2.0 * (2.5 * 2.0 * 2) ** 2
+    assert counted.count == 2
