@@ -476,6 +476,11 @@ class Poison(Aval):
 
 
 @record
+class Memo(Poison):
+    """The memo that a ``__deepcopy__`` is given: only `copy.deepcopy` knows what it holds."""
+
+
+@record
 class Overwritten(Poison):
     """A call was allowed to leave anything in it."""
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError, RuleLookupError, SourceUnavailableError, is_interruption
 from ..ir.core import Prim, Value, leaves, structural_key, type_of
-from ..ir.foreign import CALLED, EFFECTS, is_inert, leaves_alone, loaded, root_module
+from ..ir.foreign import CALLED, EFFECTS, is_inert, leaves_alone, loaded, root_module, runs_own_code
 from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import KNOWN, is_numpys, names_of, signature_of
 from ..ir.sites import CALL_OBJECT
@@ -24,7 +24,9 @@ from .avals import (
     Closure,
     Conflict,
     DictRef,
+    Entries,
     Instance,
+    Items,
     ListRef,
     Maybe,
     Obj,
@@ -45,7 +47,7 @@ from .comprehensions import Comprehensions
 from .construct import GETTERS
 from .core import Frame, Unreachable
 from .definitions import constant, definition_of, is_definition
-from .disturbed import handlers_of
+from .disturbed import handlers_of, is_builtin_class
 from .exits import DEAD
 from .handlers import Ctx, Node, Val, handler_of, lowers, method_of, run
 from .inputs import is_lasting
@@ -267,7 +269,8 @@ class Calls(Comprehensions):
         cells = [] if alone else self.cells_in(everything)
         for cell in cells:
             self.half_done(cell)
-        self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
+        if not (runs_own_code(obj) and all(_runs_nothing(self, a) for a in everything)):
+            self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
         value = self.emit(node, prim, *first, *operands, **keywords)
         for cell in cells:
             self.state.poison(cell, self.loc_of(node))
@@ -483,6 +486,21 @@ def _varies(ctx: Calls, av: Val, node: Node) -> bool:
         return any(_varies(ctx, item, node) for item in av.items)
     x = ctx.operand(av, node) if type(av) in (Ref, ListRef) else av
     return any(v.type.may_be_float and may_vary(ctx, v) for v in leaves(x) if type(v) is Value)
+
+
+def _runs_nothing(ctx: Calls, av: Val) -> bool:
+    """Numbers, text, arrays and objects of built-in classes, and what is made of them: none has code of the program."""
+    if type(av) in (Seq, ListRef, DictRef):
+        content = av if type(av) is Seq else ctx.content(av.cell)
+        return type(content) in (Seq, Items, Entries) and all(_runs_nothing(ctx, part) for part in content.items)
+    x = ctx.content(av.cell) if type(av) is Ref else av
+    if type(x) is not Value or x.type.kind not in ("object", "any", "undef"):
+        return is_constant(x) or isinstance(x, (Value, bytes))
+    if is_builtin_class(ctx.known_objects.get(x)):
+        return True
+    op = x.op  # what such a function made of text, and what that has
+    own = op is not None and (op.prim.fn is getattr or runs_own_code(op.prim.fn))
+    return own and op is not None and all(_runs_nothing(ctx, arg) for arg in (*op.args, *op.kwargs.values()))
 
 
 def _is_of(ctx: Calls, av: Val, cls: type, node: Node) -> bool:

@@ -21,6 +21,7 @@ from ..lowered import ObjectStep
 from ..records import record
 from ..tree import class_lookup, is_library_class, slot_names
 from .avals import (
+    MISSING,
     UNSET,
     Bound,
     Closure,
@@ -30,6 +31,7 @@ from .avals import (
     Instance,
     ListRef,
     Maybe,
+    Memo,
     Obj,
     OneShot,
     Partial,
@@ -56,8 +58,10 @@ def is_numbers(columns: Columns) -> bool:
 @record
 class Copies:
     """The copies that one `copy.copy` or `copy.deepcopy` has made: of containers by cell, of arrays by cell and path,
-    of objects from outside and of all else from there by identity, with the places where they were found."""
+    of objects from outside and of all else from there by identity, with the places where they were found. All are made
+    in one region."""
 
+    region: Any
     cells: dict[int, Any] = dataclasses.field(default_factory=dict)
     arrays: dict[Any, list[tuple[Ref, Any]]] = dataclasses.field(default_factory=dict)
     objects: dict[int, tuple[Any, Any]] = dataclasses.field(default_factory=dict)
@@ -157,15 +161,25 @@ class Construct(Recursions):
     # --- copies ---------------------------------------------------------------------------------------------------
 
     def shallow_copy(self, av: Val, node: Node) -> Val:
-        return _copied(self, av, Copies(), False, node)
+        return _copied(self, av, Copies(self.builder.region), False, node)
 
     def deep_copy(self, av: Val, node: Node) -> Val:
-        made = Copies()
+        made = Copies(self.builder.region)
         new = _copied(self, av, made, True, node)
         places = [place for place, _ in (*made.outside.values(), *made.objects.values()) if place is not None]
         if len(places) > 1:
             self.inputs.guard(places[0], "apart", tuple(places[1:]))
         return new
+
+    def copied_with(self, av: Val, memo: DictRef, node: Node) -> Val:
+        """`copy.deepcopy` with the memo that a ``__deepcopy__`` was given: one copy goes on; else `MISSING`."""
+        made = self.copying.get(memo.cell)
+        if made is None:
+            return MISSING
+        if made.region is not self.builder.region:
+            what = "copy.deepcopy() with the memo of a __deepcopy__, in a branch or loop"
+            self.fail(what, node, "copy what is shared before the branch or loop")
+        return _copied(self, av, made, True, node)
 
     def fresh_memo(self, memo: DictRef, node: Node) -> bool:
         """A memo that nothing was copied with; from now on it counts as used."""
@@ -417,9 +431,12 @@ def _copied_once(ctx: Construct, av: Val, made: Copies, deep: bool, node: Any) -
     def inner(x: Any) -> Any:
         return _copied(ctx, x, made, True, node) if deep else x
 
+    of_class = is_object(av) and not (kind is Obj and isinstance(av.obj, enum.Enum))
+    if kind in (ListRef, DictRef, Instance) and av.cell in made.cells:
+        return made.cells[av.cell]
+    if of_class and class_lookup(ctx.cls_of(av), "__deepcopy__" if deep else "__copy__") not in (None, *_NATIVE_COPIES):
+        return _copied_by_class(ctx, av, made, deep, node)
     if kind in (ListRef, DictRef, Instance):
-        if av.cell in made.cells:
-            return made.cells[av.cell]
         if kind is Instance:
             _require_plain_copy(ctx, av, node)
         if kind is Instance and av.cell in ctx.inputs.outside:
@@ -441,9 +458,46 @@ def _copied_once(ctx: Construct, av: Val, made: Copies, deep: bool, node: Any) -
         return new
     if kind in (Seq, Maybe, Partial) or (kind is Bound and not isinstance(av.fn, str)):
         return av.with_parts([inner(x) for x in av.parts()])  # a built-in method stays the one of the original
-    if kind is Obj and is_object(av) and not isinstance(av.obj, enum.Enum):
+    if kind is Obj and of_class:
         return _snapshot(ctx, av, made, deep, node)
     return _copied_array(ctx, av, made, node) if kind is Ref else av
+
+
+def _copied_by_class(ctx: Construct, av: Any, made: Copies, deep: bool, node: Any) -> Any:
+    """The copy of an object whose class says how it is copied: one for each object, as its memo says."""
+    cls, name = ctx.cls_of(av), "__deepcopy__" if deep else "__copy__"
+    if type(av) is Seq or is_library_class(cls) or not isinstance(class_lookup(cls, name), types.FunctionType):
+        ctx.fail(f"a copy of {describe(av)}, whose class says how", node, "make it outside of the function")
+    known = made.objects.get(id(av.obj)) if type(av) is Obj else None
+    if known is not None:
+        if known[0] is not None and av.path is not None and known[0] != av.path:
+            ctx.inputs.guard(av.path, "same", known[0])
+        return known[1]
+    given: list[Any] = [av]
+    if deep:
+        memo = ctx.new_dict({})
+        ctx.copying[memo.cell] = made
+        ctx.state.heap[memo.cell] = Memo(ctx.loc_of(node), "is the memo of a deep copy, which is looked into")
+        given.append(memo)
+    new = ctx.call(ctx.type_attribute(av, name), given, {}, node)
+    if type(av) is Instance:
+        made.cells[av.cell] = new
+    elif type(av) is Obj:
+        made.objects[id(av.obj)] = (av.path, new)
+    return new
+
+
+_NATIVE_COPIES = (collections.defaultdict.__copy__, collections.deque.__copy__)
+# What takes part in a copy that is made of the attributes of an object.
+_OF_COPIES = (
+    "__reduce__",
+    "__reduce_ex__",
+    "__getstate__",
+    "__setstate__",
+    "__getnewargs__",
+    "__getnewargs_ex__",
+    "__new__",
+)
 
 
 def _require_plain_copy(ctx: Construct, av: Val, node: Node) -> None:
@@ -455,8 +509,9 @@ def _require_plain_copy(ctx: Construct, av: Val, node: Node) -> None:
             ctx.fail(f"a copy of {describe(av)}", node, "make a new one of its items")
     if cls is OneShot:
         ctx.fail("a copy of an iterator", node, "use itertools.tee, or make a list of it first: list(...)")
-    for name in ("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__"):
+    for name in _OF_COPIES:
         raw = class_lookup(cls, name)
+        raw = raw.__func__ if isinstance(raw, staticmethod) else raw
         if is_library_class(cls) or (isinstance(raw, types.FunctionType) and raw.__module__ != "dataclasses"):
             ctx.fail(f"a copy of {describe(av)}, whose class says how", node, "make it outside of the function")
 

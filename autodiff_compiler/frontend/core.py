@@ -30,6 +30,7 @@ from .avals import (
     Items,
     ListRef,
     Maybe,
+    Memo,
     Obj,
     Origin,
     Overwritten,
@@ -144,6 +145,7 @@ class Core(Parts):
         # Names (with their scopes) and cells that are read, while somebody wants to know.
         self.reads: set[Any] | None = None
         self.memos: set[int] = set()  # dictionaries that deepcopy() was given
+        self.copying: dict[int, Any] = {}  # the copies that go with the memo which a ``__deepcopy__`` is given
         self.facts: dict[Value, bool] = {}  # conditions, by how they came out on the present path
         self.known_objects: dict[Value, Any] = {}  # what was seen of objects: the last part of their facts
         self.known: dict[Value, bool] = {}  # comparisons of constants that give NumPy's bool: its truth
@@ -348,6 +350,8 @@ class Core(Parts):
     def poisoned(self, content: Poison, node: Node, what: str) -> NoReturn:
         if type(content) is Interrupted:
             self.fail(f"this {what} {content.why}", node, AFTER_TRY, cause=content)
+        if type(content) is Memo:
+            self.fail(f"this {what} {content.why}", node, "only pass it on to copy.deepcopy", cause=content)
         if type(content) is Overwritten:
             self.fail(f"this {what} {content.why}", node, "give the call a copy: a.copy()", AliasError, content)
         where, remedy, store = "", "make both paths agree, or copy with .copy()", content.store

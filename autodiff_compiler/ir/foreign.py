@@ -73,6 +73,14 @@ CALLED = frozenset(
         "_sre", "genericpath", "importlib_metadata", "importlib_resources", "pkg_resources", "zipimport",
     }
 )  # fmt: skip
+# Of these, what runs no code but its own and that of what it is given.
+_OWN_CODE = frozenset(
+    {
+        "ast", "base64", "binascii", "calendar", "csv", "_csv", "datetime", "_pydatetime", "difflib", "fnmatch",
+        "genericpath", "glob", "hashlib", "_hashlib", "html", "io", "_io", "json", "_json", "ntpath", "posixpath", "re",
+        "stat", "stringprep", "struct", "_struct", "textwrap", "tokenize", "tomllib", "unicodedata", "zlib",
+    }
+)  # fmt: skip
 
 
 def module_of(obj: Any) -> str:
@@ -183,6 +191,19 @@ def leaves_alone(fn: Any) -> bool:
     return is_inert(fn) or getattr(fn, "__name__", "") in _WRITERS.get(root_module(fn), ())
 
 
+def runs_own_code(fn: Any) -> bool:
+    """A function of the standard library that calls nothing but what it is given. So it changes no other object of the
+    program.
+
+    >>> import json
+    >>> runs_own_code(json.loads), runs_own_code(json.JSONEncoder().encode), runs_own_code(exec)
+    (True, False, False)
+    """
+    made = getattr(fn, "__self__", None)
+    plain = isinstance(fn, (types.FunctionType, type)) or made is None or isinstance(made, types.ModuleType)
+    return plain and root_module(fn) in _OWN_CODE
+
+
 def _is_plain(cls: type) -> bool:
     """A class of numbers, exceptions, or facts about numbers."""
     return issubclass(cls, (np.generic, BaseException, np.dtype, np.finfo, np.iinfo, type)) or cls is type
@@ -244,4 +265,5 @@ __all__ = [
     "leaves_alone",
     "loaded",
     "root_module",
+    "runs_own_code",
 ]

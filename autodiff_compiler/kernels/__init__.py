@@ -17,6 +17,7 @@ from .choices import distinct
 from .convolution import conv, conv_filters, conv_input
 from .differences import difference_pullback, difference_pushforward
 from .drawing import draw_mask
+from .halves import as_complexes, as_reals
 from .matrices import cofactors, inverse
 from .normal import erf, erfc, erfinv, gaussian, ndtr
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
@@ -33,7 +34,9 @@ __all__ = [
     "vector_of",
     "number_of",
     "hooked",
+    "as_complexes",
     "as_given",
+    "as_reals",
     "implicit_adjoint",
     "implicit",
     "closed",

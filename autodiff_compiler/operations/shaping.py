@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .. import kernels
 from ..ir import opset
 from ..ir.core import Builder, Op, Prim, type_of
 from ..ir.ops_common import as_array, at_least, axes_of, one_axis, scalar_or_array, shape_dims
 from ..ir.opset import PRIMS, mark, reshape_dims
 from ..ir.types import ANY, DimLike, Ty, array, generic
 from . import lib
-from .batching import Batcher, along, batch, no_rule
+from .batching import Batcher, along, batch, no_rule, of_one_operand
 from .lib import call
 from .record import jvp, op, passes_on, vjp
 
@@ -424,3 +425,40 @@ def _triangle_batch(self: Batcher, op: Op) -> Any:
 # --- traits ---------------------------------------------------------------------------------------------------------
 
 mark("read_only", np.broadcast_to, np.diagonal)
+
+
+# --- complex numbers as pairs of real ones ----------------------------------------------------------------------------
+
+
+def _reals_type(b: Builder, z: Any, view: Any = False) -> Ty:
+    t = type_of(z)
+    if t.kind != "array" or t.dtype is None or t.dtype.kind != "c" or not t.dims:
+        return ANY
+    length = b.dims.named(("twice", b.dims.find(t.dims[-1])))
+    b.dims.mark_not_one(length)
+    return array(np.empty(0, t.dtype).real.dtype, (*t.dims[:-1], length))
+
+
+def _complexes_type(b: Builder, x: Any, view: Any = False) -> Ty:
+    t = type_of(x)
+    if t.kind != "array" or t.dtype is None or t.dtype.kind != "f" or not t.dims:
+        return ANY
+    length = b.dims.named(("half", b.dims.find(t.dims[-1])))
+    return array(np.result_type(t.dtype, np.complex64), (*t.dims[:-1], length))
+
+
+op(kernels.as_reals, "z: array, view", type=_reals_type, alias="maybe")
+op(kernels.as_complexes, "x: array, view", type=_complexes_type, alias="maybe")
+
+
+@vjp(kernels.as_reals, "z", linear=True)
+def _as_reals(g: Any, out: Any, z: Any, view: Any = False) -> Any:
+    return call(np.conj, call(kernels.as_complexes, g))
+
+
+@vjp(kernels.as_complexes, "x", linear=True)
+def _as_complexes(g: Any, out: Any, x: Any, view: Any = False) -> Any:
+    return call(kernels.as_reals, call(np.conj, g))
+
+
+batch(kernels.as_reals, kernels.as_complexes)(of_one_operand)

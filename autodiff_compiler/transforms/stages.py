@@ -28,9 +28,10 @@ from ..errors import UnsupportedError
 from ..ir import opset
 from ..ir.core import Function, Op, Prim, Region, Value
 from ..ir.custom import CUSTOM, CUSTOM_EFFECTS
+from ..ir.foreign import runs_own_code
 from ..ir.opset import ASSERT, POP, PUSH, RAISE
 from ..ir.rewrite import clone_function
-from ..ir.sites import OBSERVE, STOP
+from ..ir.sites import GET_ITEM, GET_NEXT, OBSERVE, STOP
 from ..ir.types import OBJECT
 from ..records import replaced
 
@@ -48,7 +49,7 @@ def stages(fn: Function) -> tuple[Function, Function]:
     """The prologue and the body, of which the last parameter is the log."""
     writes = [op for op in fn.body.walk() if op.prim in WRITES]
     for op in fn.body.walk():
-        if writes and is_foreign(op):
+        if writes and is_foreign(op) and not _reads_text(op):
             raise UnsupportedError(
                 "a write to what lives outside of the function, where the type of a value is known at run time only: "
                 f"a call of {op.prim.name} may look at what is written",
@@ -67,6 +68,20 @@ def stages(fn: Function) -> tuple[Function, Function]:
     _make_prologue(prologue.body)
     _make_body(body.body)
     return prologue, body
+
+
+def _reads_text(op: Op) -> bool:
+    """A function of the standard library works on text and numbers, or on what another one made of them: it sees
+    nothing of what the program writes."""
+    operands = list(op.operands())
+    given = [x for x in (*op.args, *op.kwargs.values()) if type(x) is not Value]
+    own = op.prim in (GET_ITEM, GET_NEXT) or op.prim.fn is getattr or runs_own_code(op.prim.fn)
+    if not own or not all(isinstance(x, _TEXT) for x in given):
+        return False
+    return all(v.type.is_scalar or (v.op is not None and _reads_text(v.op)) for v in operands)
+
+
+_TEXT = (str, bytes, bool, int, float, type(None))
 
 
 def _logged(top: Region) -> list[Op]:

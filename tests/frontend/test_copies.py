@@ -1,9 +1,11 @@
 """Copies share what they share in Python, and no more: deepcopy keeps aliases inside of what it copies."""
 
+import copy
 import sys
 
 import pytest
 
+import autodiff_compiler as ad
 from tests.live_runs import HEAD, module_of, outcome
 
 PROGRAMS = {
@@ -198,8 +200,6 @@ r = q['v'] + b['v']""",
 }
 
 REFUSED = {
-    "copy hook",
-    "deepcopy hook",
     "deepcopy tuple of list",
     "deepcopy tuple immut",
     "deepcopy shared memo",
@@ -217,3 +217,108 @@ def test_program(name, tmp_path, capsys):
     either = name in ("deepcopy default dict", "deepcopy deque") and sys.version_info >= (3, 12)
     wanted = ("refused", "right") if either else ("refused",) if name in REFUSED else ("right",)
     assert outcome(module_of(text, tmp_path, "program").f) in wanted
+
+
+class Node:
+    """Says how it is copied, and what of it is shared."""
+
+    def __init__(self, v, parts):
+        self.v = v
+        self.parts = parts
+
+    def __deepcopy__(self, memo):
+        new = Node(self.v * 2, None)
+        new.parts = copy.deepcopy(self.parts, memo)
+        return new
+
+
+class Numbers(list):
+    def __init__(self, *items):
+        super().__init__(*items)
+        self.tag = 0.0
+
+    def __copy__(self):
+        new = Numbers([2.0 * x for x in self])
+        new.tag = self.tag
+        return new
+
+    def __deepcopy__(self, memo):
+        return self if len(memo) else Numbers(self)
+
+
+class Branching(Node):
+    def __deepcopy__(self, memo):
+        if self.v > 0:
+            return Branching(self.v, copy.deepcopy(self.parts, memo))
+        return Branching(self.v, [0.0])
+
+
+class Single:
+    made = None
+
+    def __new__(cls):
+        if cls.made is None:
+            cls.made = object.__new__(cls)
+        return cls.made
+
+
+class Restored:
+    def __init__(self, v):
+        self.v = v
+
+    def __setstate__(self, state):
+        self.v = 2.0 * state["v"]
+
+
+OUTER = Node(2.0, [1.0, 3.0])
+
+
+def shared_in_copies(x):
+    held = [x, x]
+    one = Node(x, held)
+    b, c, m = copy.deepcopy([one, one, held])
+    b.parts[0] = 5.0 * x
+    c.v = c.v * 3.0
+    return b.v + c.parts[0] * m[0] + held[0] + one.v
+
+
+def shared_outside(x):
+    q = copy.deepcopy([OUTER, OUTER])
+    q[0].parts[0] = x
+    q[1].v = q[1].v * x
+    return q[1].parts[0] * q[0].v + OUTER.v * x
+
+
+def copied_items(x):
+    q = Numbers([x, 3.0])
+    q.tag = x
+    r = copy.copy(q)
+    return r[0] * r.tag
+
+
+@pytest.mark.parametrize("f", [shared_in_copies, shared_outside, copied_items])
+def test_classes_that_say_how_they_are_copied(f):
+    slope = (f(1.5 + 1e-6) - f(1.5 - 1e-6)) / 2e-6
+    assert ad.grad(f)(1.5) == pytest.approx(slope, rel=1e-6)
+
+
+def one_of_all(x):
+    s = Single()
+    s.v = x
+    q = copy.copy(s)
+    q.v = 3.0 * x
+    return s.v
+
+
+@pytest.mark.parametrize(
+    ("f", "why"),
+    [
+        (one_of_all, "whose class says how"),
+        (lambda x: copy.copy(Restored(x)).v, "whose class says how"),
+        (lambda x: copy.deepcopy(Numbers([x]))[0], "is the memo of a deep copy"),
+        (lambda x: copy.deepcopy(Branching(x, [x])).v, "in a branch or loop"),
+    ],
+)
+def test_copies_that_are_refused(f, why):
+    with pytest.raises(ad.UnsupportedError, match=why):
+        ad.grad(f)(1.5)

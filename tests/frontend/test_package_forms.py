@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import functools
+import io
+import json
+import sys
+import tokenize
 from typing import Any
 
 import numpy as np
@@ -335,3 +339,160 @@ def test_strides_of_what_is_stored_to() -> None:
 def test_names_that_are_extended() -> None:
     for sizes in ({"a": (True, 1), "b": (False, 2)}, {"b": (False, 3)}):
         check(names_that_are_extended, M, sizes)
+
+
+def pairs_of_complex_numbers(m):
+    z = np.exp(1j * m) * m
+    w = np.asarray(m, dtype=np.complex128).view("float64")
+    return np.sum(M.repeat(2, axis=1) * z.view(float) ** 2 + w * m.repeat(2, axis=1))
+
+
+def pairs_as_complex_numbers(m):
+    z = m.view(complex)
+    kept = m.ravel()[::2].copy().view(np.complex128)
+    return np.sum(np.abs(z) ** 2 * z.real) + np.sum((kept * kept).imag) + np.sum(m.view()[0] * m.view(m.dtype)[1])
+
+
+def stored_through_pairs(m):
+    y = m.copy()
+    z = y.view(complex)
+    z *= 2j * m[0, 0]
+    again = m.view()
+    again[0] = m[1] ** 2
+    return np.sum((z * z).imag) + np.sum(m)
+
+
+@pytest.mark.parametrize("f", [pairs_of_complex_numbers, pairs_as_complex_numbers, stored_through_pairs])
+def test_memory_read_as_other_numbers(f: Any) -> None:
+    check(f, M)
+
+
+def test_views_as_other_dtypes_that_are_refused() -> None:
+    def read_after_a_store(m):
+        y = m.copy()
+        y.view(complex)[0] = 3.0
+        return np.sum(y)
+
+    with pytest.raises(ad.AliasError, match="may share memory"):
+        ad.grad(read_after_a_store)(M)
+    with pytest.raises(ValueError, match="must be contiguous"):
+        ad.grad(lambda m: np.sum(m.ravel()[::2].view(complex).real))(M)
+    with pytest.raises(ad.UnsupportedError, match="Fortran order"):
+        ad.grad(lambda m: np.sum(m.copy(order="F").view(complex).real))(M)
+    with pytest.raises(ad.UnsupportedError, match="dtype float64 as int64"):
+        ad.grad(lambda m: np.sum(m.view(np.int64)) * 1.0)(M)
+
+
+def test_text_of_classes() -> None:
+    def f(x, values):
+        other = [k for k, v in values.items() if callable(v) or "ndarray" in repr(type(v)) or str(type(v)) == str(Own)]
+        return x ** len(other)
+
+    values = {"sin": np.sin, "a": np.zeros(2), "b": 2.0, "c": Own(), "d": 3}
+    assert ad.grad(f)(2.0, values) == 3 * 2.0**2
+
+
+class Own:
+    pass
+
+
+class Held:
+    def __init__(self, weight):
+        self.weight = weight
+
+
+HELD = Held(3.0)
+
+
+def changed(value):
+    HELD.weight = 5.0
+    return 1.0
+
+
+def text_is_read_before(x):
+    found = json.loads('{"a": 2}')
+    kinds = list(tokenize.tokenize(io.BytesIO(json.dumps({"b": 3}).encode()).readline))
+    return x**2 * HELD.weight * found["a"] * len(kinds)
+
+
+def test_what_reads_text_changes_nothing() -> None:
+    tokens = len(list(tokenize.tokenize(io.BytesIO(b'{"b": 3}').readline)))
+    assert ad.grad(text_is_read_before)(2.0) == 2 * 2.0 * 3.0 * 2 * tokens
+
+    def f(x, default):
+        return x * len(json.dumps(HELD, default=default)) * HELD.weight
+
+    with pytest.raises(ad.UnsupportedError):
+        ad.grad(f)(2.0, changed)
+    HELD.weight = 3.0
+
+
+class Report:
+    def __init__(self):
+        self.info = sys.exc_info()
+        self.text = str(self.info[1])
+
+
+def reported_by_another(x):
+    try:
+        y = [1.0, 2.0][int(x * 10)]
+    except Exception:
+        report = Report()
+        return x * len(report.text) if report.info[0] is IndexError else x * x
+    return y * x**3
+
+
+def innermost_exception(x):
+    try:
+        try:
+            raise KeyError("k")
+        except KeyError:
+            try:
+                raise ValueError("value")
+            except ValueError:
+                n = len(str(sys.exc_info()[1]))
+            m = len(str(sys.exc_info()[1]))
+            n *= issubclass(sys.exc_info()[0], LookupError)  # type: ignore[arg-type]
+            raise
+    except LookupError:
+        return x * n * m
+
+
+def passing_by(x):
+    try:
+        raise KeyError("k")
+    except KeyError:
+        try:
+            try:
+                raise ValueError("value")
+            finally:
+                z = sys.exc_info()[0] is KeyError
+        except ValueError:
+            return x * (1 + z)
+
+
+def test_the_exception_that_is_handled() -> None:
+    check(reported_by_another, 0.15)
+    check(reported_by_another, 0.9)
+    check(innermost_exception, 0.3)
+    with pytest.raises(ad.UnsupportedError, match="where no handler of the function runs"):
+        ad.grad(passing_by)(0.3)
+
+
+class Counted:
+    def __init__(self):
+        self.count = 0
+        self.weight = 2.0
+
+    def value(self, x):
+        self.count = self.count + 1
+        found = json.loads('{"a": 2.5}')
+        return x * found["a"] * self.weight * self.count
+
+
+def test_writes_beside_what_reads_text() -> None:
+    counted = Counted()
+    gradient = ad.grad(lambda x: counted.value(x) ** 2)
+    assert gradient(2.0) == 2 * 2.0 * (2.5 * 2.0) ** 2
+    assert gradient(2.0) == 2 * 2.0 * (2.5 * 2.0 * 2) ** 2
+    assert counted.count == 2

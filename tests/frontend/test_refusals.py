@@ -1496,19 +1496,16 @@ def f(x):
     "name what is asked for",
 )
 refuse(
-    "the exception that is being handled, without its name",
+    "the exception that is being handled outside of the function",
     """
 import sys
 
 def f(x):
-    try:
-        raise ValueError
-    except ValueError:
-        return x[0] if sys.exc_info()[0] is ValueError else x[1]
-                       ^^^^^^^^^^^^^^
+    return x[0] if sys.exc_info()[0] is ValueError else x[1]
+                   ^^^^^^^^^^^^^^
 """,
     errors.UnsupportedError,
-    "exc_info.. is not supported",
+    "exc_info.. where no handler of the function runs",
     "name the exception",
 )
 refuse(

@@ -280,6 +280,10 @@ def reduction_cases() -> Iterator[Case]:
     yield runtime.power, (2.0 + x**2, normal(3, 4)), {}
     yield runtime.base_log, (2.0 + x**2, x), {}
     yield runtime.flip_scan, (x, normal(3, 4), 0), {}
+    for z in (cplx(3), cplx(2, 3).T):
+        yield runtime.as_reals, (z,), {}
+    for pairs in (normal(4), normal(4, 3).T):
+        yield runtime.as_complexes, (pairs,), {}
     yield runtime.shift, (x, 0, 1), {}
     yield runtime.shift, (x, 1, 0, -1), {}
     for order in (None, 1, 2, 3, 1.5, 0.5, np.inf, -np.inf, -1):

@@ -10,10 +10,12 @@ import numpy as np
 from ...errors import ArgumentError, is_interruption
 from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS, opaque
+from ...ir.types import same_dtype
+from ...kernels import as_complexes, as_reals
 from ..avals import FlagsOf, ListRef, Obj, Ref, Seq, is_static_int
 from ..folds import proved
 from ..handlers import Ctx, Val, apply, lowers
-from ..layout import Layout, deciding, layout_of, surely_copied
+from ..layout import Layout, deciding, is_fortran, layout_of, surely_copied
 from ..library.grids import strided
 from ..plan import LAYOUT
 from ..state import FOLDED, PROTECTED
@@ -208,6 +210,40 @@ def _atleast(ctx: Ctx, *arys: Val) -> Val:
 
 _AS_TUPLE = isinstance(np.atleast_1d(1, 2), tuple)  # from NumPy 2.0 on; before, a list
 
+
+# --- the memory, read in another way ----------------------------------------------------------------------------------
+
+
+@lowers(np.ndarray.view)
+def _view(ctx: Ctx, a: Val, /, dtype: Val = None, *made_of: Val, **options: Val) -> Val:
+    """Complex numbers as pairs of real ones, or pairs as complex numbers; with no other dtype the array itself."""
+    node = ctx.node
+    if made_of or options or (type(dtype) is Obj and isinstance(dtype.obj, type) and issubclass(dtype.obj, np.ndarray)):
+        ctx.fail("a view of an array as one of a class", node, "call x.view(dtype)")
+    t = type_of(ctx.operand(a, node))
+    found = ctx.dtype_of(dtype, node)
+    if found is None or (isinstance(found, np.dtype) and same_dtype(found, t.dtype)):
+        return Ref(a.cell, a.path) if type(a) is Ref else a
+    if type(a) is not Ref or t.kind != "array" or t.dtype is None or not isinstance(found, np.dtype):
+        ctx.fail("a view as another dtype of what is not known to be an array of a known dtype", node, _VIEW_REMEDY)
+    if t.dims == ():
+        message = "Changing the dtype of a 0d array is only supported if the itemsize is unchanged"
+        ctx.raises(ValueError, message, node)
+    kernel = {"cf": as_reals, "fc": as_complexes}.get(t.dtype.kind + found.kind)
+    halved = {t.dtype.itemsize * 2 == found.itemsize: as_complexes, t.dtype.itemsize == found.itemsize * 2: as_reals}
+    if kernel is None or halved.get(True) is not kernel or not found.isnative or not t.dtype.isnative:
+        ctx.fail(f"a view of an array of dtype {t.dtype} as {found}", node, _VIEW_REMEDY)
+    if is_fortran(ctx, a) and t.ndim != 1:
+        ctx.fail("a view as another dtype of an array in Fortran order", node, "pass a copy of it, x.copy()")
+    plain = layout_of(ctx, a) == frozenset()
+    value = ctx.emit(node, PRIMS[kernel], ctx.operand(a, node), *([] if plain else [True]))
+    made = ctx.linked(value, [a])
+    if type(made) is Ref and (plain or t.ndim == 1):
+        ctx.cells.contiguous.add(made.cell)
+    return made
+
+
+_VIEW_REMEDY = "take .real and .imag, or make complex numbers of them, or call .astype(dtype)"
 
 # --- views of which several elements may be one in memory ---------------------------------------------------------
 

@@ -188,7 +188,18 @@ def _text(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
                 return made
         if type(args[0]) is Instance:
             ctx.fail(f"{fn.__name__}() of {describe(args[0])}", node, "write __repr__")
+    if len(args) == 1 and type(args[0]) is Obj and _shown_by_name(args[0].obj):
+        module, name = (ctx.attribute(args[0], k, node) for k in ("__module__", "__qualname__"))
+        return f"<class '{name}'>" if module == "builtins" else f"<class '{module}.{name}'>"
     return ctx.emit(node, opaque(fn, fn.__name__), *[ctx.plain(a, node) for a in args])
+
+
+def _shown_by_name(obj: Any) -> bool:
+    """A class, of which `type` itself gives the text."""
+    kind: Any = type(obj)
+    if not isinstance(obj, type) or kind.__repr__ is not type.__repr__ or kind.__str__ is not object.__str__:
+        return False
+    return isinstance(obj.__module__, str)
 
 
 # --- functions ----------------------------------------------------------------------------------------------------
@@ -201,7 +212,7 @@ def _partial(ctx: Ctx, func: Val, /, *args: Val, **kwargs: Val) -> Val:
 
 # --- refused ------------------------------------------------------------------------------------------------------
 
-_FRAMES, _HANDLED = "pass what is asked for as an argument", "name the exception, except ... as error"
+_FRAMES = "pass what is asked for as an argument"
 # By module: what the compiler cannot do, and what to do instead. What looks at the frames of the program would see
 # those of the compiled code.
 _REFUSED: dict[Any, dict[str, str]] = {
@@ -214,7 +225,7 @@ _REFUSED: dict[Any, dict[str, str]] = {
     },
     functools: dict.fromkeys(("lru_cache", "cache"), "define the function outside, at the top level of a module"),
     np: dict.fromkeys(("shares_memory", "may_share_memory"), "ask outside of the function, of its arguments"),
-    sys: {"exc_info": _HANDLED, "exception": _HANDLED, "_getframe": _FRAMES},
+    sys: {"_getframe": _FRAMES},
     inspect: {"currentframe": _FRAMES, "stack": _FRAMES},
     traceback: {
         "format_exc": "name the exception, and use str(error)", "print_exc": "name the exception, and print that",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
+import sys
 import types
 import warnings
 from typing import Any
@@ -21,9 +22,9 @@ from ...ir.core import TRY, Op, Value
 from ...ir.opset import EQ, ERRSTATE, TYPE_OF, opaque
 from ...ir.types import OBJECT, PY_BOOL
 from ...live import enter_manager, leave_manager
-from ..avals import Bound, Instance, Obj, is_constant
+from ..avals import Bound, Instance, Obj, Seq, is_constant
 from ..exits import DEAD, NORMAL, RAISED
-from ..handlers import Ctx, Node, Val, expands
+from ..handlers import Ctx, Node, Val, expands, lowers
 from ..pseudo import choice, expanded, run, surely_exits
 from ..source import source_of
 from ..try_statements import Raised, class_raised, keep_arithmetic
@@ -78,11 +79,10 @@ def _managed(ctx: Ctx, manager: Any, item: ast.withitem, body: list[Any], stmt: 
     def told(error: Raised) -> list[Any]:
         def tell() -> Any:
             raised = error()
-            kind = class_raised(raised)
-            cls = ctx.emit(node, TYPE_OF, raised) if kind is None else Obj(kind, None)
+            told = _info(ctx, raised, node)
             ctx.handling.append(raised)
             try:
-                return ctx.truth(end(cls, raised, None if live else TRACEBACK), node)
+                return ctx.truth(end(*told[:2], None if live else TRACEBACK), node)
             finally:
                 ctx.handling.pop()
 
@@ -250,6 +250,36 @@ def _traceback() -> Any:
 
 # What stands for the traceback that an __exit__ is told: it is one, and nothing more is known of it.
 TRACEBACK = Obj(_traceback(), None)
+
+
+def _info(ctx: Ctx, error: Any, node: Node) -> tuple[Any, Any, Any]:
+    """The class of an exception, the exception, and what stands for its traceback."""
+    kind = class_raised(error)
+    return ctx.emit(node, TYPE_OF, error) if kind is None else Obj(kind, None), error, TRACEBACK
+
+
+@lowers(sys.exc_info, *[sys.exception] if hasattr(sys, "exception") else [])
+def _exc_info(ctx: Ctx) -> Val:
+    """The exception that is being handled. Outside of the handlers of the function, that is one of its callers'."""
+    if not ctx.handling or _is_passed_by(ctx):
+        what = f"{ctx.callee.__name__}() where no handler of the function runs"
+        ctx.fail(what, ctx.node, "name the exception in its handler, except ... as error")
+    info = _info(ctx, ctx.handling[-1], ctx.node)
+    return Seq(info) if ctx.callee is sys.exc_info else info[1]
+
+
+def _is_passed_by(ctx: Ctx) -> bool:
+    """This is in a ``finally``, or called there: the exception may be one that passes by."""
+    node: Any = ctx.node
+    frame: Any = ctx.frame
+    while frame is not None:
+        line = getattr(node, "lineno", 0)
+        for stmt in ast.walk(frame.node):
+            if isinstance(stmt, ast.Try) and stmt.finalbody:
+                if stmt.finalbody[0].lineno <= line <= (stmt.finalbody[-1].end_lineno or line):
+                    return True
+        node, frame = frame.call[0] if frame.call is not None else None, frame.caller
+    return False
 
 
 def may_swallow(leave: Any) -> bool:

@@ -10,7 +10,7 @@ from ...errors import ArgumentError
 from ...ir.core import structural_key
 from ...ir.sites import OF_STATEMENTS
 from ...lowered import ObjectStep
-from ..avals import Bound, DictRef, Instance, Items, ListRef, Obj, Seq, describe
+from ..avals import MISSING, Bound, DictRef, Instance, Items, ListRef, Obj, Seq, describe
 from ..handlers import Ctx, Val, lowers
 from ..inputs import BASES, base_of
 from ..objects import is_object
@@ -101,6 +101,8 @@ def _copy(ctx: Ctx, x: Val) -> Val:
 
 @lowers(copy.deepcopy)
 def _deepcopy(ctx: Ctx, x: Val, memo: Val = None) -> Val:
+    if type(memo) is DictRef and (made := ctx.copied_with(x, memo, ctx.node)) is not MISSING:
+        return made
     if memo is not None and not (type(memo) is DictRef and ctx.fresh_memo(memo, ctx.node)):
         ctx.fail("copy.deepcopy() with a memo that is used more than once", ctx.node, "copy both in one list")
     return ctx.deep_copy(x, ctx.node)
