@@ -22,6 +22,7 @@ from ..dunders import IN_PLACE, changed
 from ..folds import proved
 from ..handlers import Ctx, Val, lowers
 from ..objects import is_object
+from ..texts import text_by
 
 _COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 
@@ -171,7 +172,7 @@ def _format(ctx: Ctx, value: Val, format_spec: Val = "", /) -> Val:
             name = ctx.cls_of(value).__name__
             ctx.raises(TypeError, f"unsupported format string passed to {name}.__format__", node)
     shown = ctx.live_operand(value, node) if type(value) is Obj else ctx.plain(value, node)
-    return ctx.emit(node, opaque(format, "format"), shown, ctx.plain(format_spec, node))
+    return text_by(ctx, format, "format", [shown, ctx.plain(format_spec, node)], {}, node)
 
 
 @lowers(str, repr)
@@ -188,7 +189,7 @@ def _text(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
                 return made
         if type(args[0]) is Instance:
             ctx.fail(f"{fn.__name__}() of {describe(args[0])}", node, "write __repr__")
-    return ctx.emit(node, opaque(fn, fn.__name__), *[ctx.plain(a, node) for a in args])
+    return text_by(ctx, fn, fn.__name__, [ctx.plain(a, node) for a in args], {}, node)
 
 
 # --- functions ----------------------------------------------------------------------------------------------------
