@@ -57,9 +57,11 @@ def observed_entry(
             if log.failed is not None or not writes_outside(seen):
                 raise
             break  # what is written before that is written by the body
-    with _watching(dispatch, facts):
+    # Both begin with the last plan: where a fact is missing, code ends before what would ask for things to be static.
+    with _watching(dispatch, facts, plan=watch.plan) as final:
         try:
             lowered = dispatch.lower(positional, keywords)
+            final.plan = watch.plan
             primal = lower(dispatch.fn, positional, keywords)
             body = stages_of(lowered)[1]
             run = dispatch.compile_entry(body, positional, keywords)
@@ -135,11 +137,11 @@ def _holds(entry: Entry, log: Log) -> bool:
 
 
 @contextmanager
-def _watching(dispatch: Dispatcher, facts: dict[int, Fact], observing: bool = False) -> Iterator[Any]:
+def _watching(dispatch: Dispatcher, facts: dict[int, Fact], observing: bool = False, plan: Any = None) -> Iterator[Any]:
     """The context of lowering with these facts."""
     from .compiler import WATCH, Watch
 
-    watch = Watch(facts, dispatch.sites, observing)
+    watch = Watch(facts, dispatch.sites, observing, plan=plan)
     name = getattr(dispatch.fn, "__name__", type(dispatch.fn).__name__)
     token = WATCH.set(watch)
     try:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import Value, type_of
-from ..ir.opset import FORMAT, LIST_NEW, OPERATORS, PRIMS, opaque
+from ..ir.opset import LIST_NEW, OPERATORS, PRIMS, opaque
 from ..ir.types import NONE, OBJECT
 from ..lowered import ObjectStep
 from ..tree import class_lookup
@@ -44,6 +44,7 @@ from .objects import is_object
 from .pseudo import Computed
 from .scopes import FunctionNode
 from .sets import History, literal_constant
+from .texts import is_text, joined_texts, text_by
 
 _BINARY: dict[type, Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -142,8 +143,10 @@ class Expressions(Classes):
         special = self.container_operator(fn, a, b, node)
         if special is not NotImplemented:
             return special
+        if fn is operator.add and is_text(self, a) and is_text(self, b):
+            return joined_texts(self, [a, b], node)
         if isinstance(a, str):
-            return self.emit(node, FORMAT, _emit_opaque(self, fn, "%", [a, self.plain(b, node)], node))
+            return joined_texts(self, [_emit_opaque(self, fn, "%", [a, self.plain(b, node)], node)], node)
         prim = PRIMS.get(fn)
         if prim is None:
             self.fail("this operator is not supported", node, "call the function of NumPy's that does it")
@@ -390,7 +393,7 @@ def _formatted(ctx: Expressions, part: ast.FormattedValue) -> Any:
         av, convert = ctx.call(Obj(convert, None), [av], {}, part), None
     if convert is not None:
         x = ctx.live_operand(av, part) if type(av) is Obj else ctx.plain(av, part)
-        av = _emit_opaque(ctx, convert, convert.__name__, [x], part)
+        av = text_by(ctx, convert, convert.__name__, [x], {}, part)
     return ctx.call(Obj(format, None), [av, spec], {}, part)
 
 
@@ -522,7 +525,7 @@ def _joined_str(ctx: Ctx, node: ast.JoinedStr) -> Val:
             parts.append(_formatted(ctx, part))
     if all(isinstance(p, str) for p in parts):
         return "".join(parts)
-    return ctx.emit(node, FORMAT, *parts)
+    return joined_texts(ctx, parts, node)
 
 
 def _is_folded(node: ast.expr) -> bool:

@@ -120,7 +120,12 @@ def lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val] | None = None) 
     that is not, the lowering starts again with a larger plan: see `plan`.
     """
     with compiling(getattr(fn, "__name__", type(fn).__name__), location_of(fn)) as budget:
-        plan = Plan(watch=WATCH.get(), apart=APART.get())
+        watch = WATCH.get()
+        plan = Plan(watch=watch, apart=APART.get())
+        if watch is not None:
+            if watch.plan is not None:
+                plan = watch.plan.begun(plan)
+            watch.plan = plan
         lowered = lower_by_plan(
             plan, lambda plan: _lower(fn, tuple(args), dict(kwargs or {}), Interpreter(plan)), budget
         )

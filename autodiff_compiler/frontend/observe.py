@@ -23,6 +23,7 @@ from .handlers import Node, Val
 
 if TYPE_CHECKING:
     from .core import Core
+    from .plan import Plan
 
 # For the lowering under way: what is known of its sites.
 WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
@@ -37,6 +38,7 @@ class Watch:
     observing: the lowering is for a run that observes: code that cannot be lowered ends that run
     met:       the sites that the lowering has met, each with what made the value
     site_of:   the sites of values
+    plan:      the plan that the lowering begins with, if it is not empty, and then its last one
     """
 
     facts: dict[int, Fact]
@@ -44,6 +46,7 @@ class Watch:
     observing: bool = False
     met: dict[int, str] = field(default_factory=dict)
     site_of: dict[Value, int] = field(default_factory=dict)
+    plan: Plan | None = None
 
 
 def observed(ctx: Core, value: Value, prim: Prim, node: Node) -> Val:

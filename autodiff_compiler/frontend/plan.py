@@ -21,6 +21,7 @@ become static is bounded by `MAX_ATTEMPTS` and by the budget of operations.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from enum import Enum
@@ -125,6 +126,12 @@ class Plan:
     def __str__(self) -> str:
         return "\n".join(f"{n}. found wanting: {reason}" for n, reason in enumerate(self.reasons, 1))
 
+    def begun(self, other: Plan) -> Plan:
+        """A plan for what `other` is for that begins with what this one has."""
+        written = {key: (holder, set(names)) for key, (holder, names) in self.written.items()}
+        kept = {name: copy.copy(getattr(self, name)) for name in _EXTENDED}
+        return Plan(watch=other.watch, apart=other.apart, written=written, **kept)
+
     def has(self, kind: Kind, node: Any) -> bool:
         return bool(self.actions) and (kind, original(node)) in self.actions
 
@@ -171,6 +178,8 @@ class Plan:
                 self.refused.add(action.target)
 
 
+# What reasons extend, but for what is written.
+_EXTENDED = ("actions", "refused", "disturbed", "impure", "self_calls", "nested", "recursive", "peels", "reasons")
 # A layout may be asked for again after it was refused, and the assumption may be dropped of any loop.
 _AT_NODES = (SPLIT, PEEL, PEEL_TWO, UNROLL, EXACT, UNWOUND)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import inspect
 import linecache
 import re
+import symtable
 import sys
 import types
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from ..errors import SourceUnavailableError, is_interruption
@@ -349,9 +352,11 @@ def _same_code(node: FunctionNode, code: types.CodeType, qualname: str, lines: l
         return False
 
 
-def _imports(node: FunctionNode, lines: list[str]) -> list[list[str]]:
+def _imports(node: FunctionNode, lines: list[str]) -> Iterator[list[str]]:
     """Which names the module imports, as far as it matters: Python calls what stands in an imported name in other
     operations, which do the same. Indented imports may be the module's or a function's, so there are alternatives.
+    The lines that look like imports are found fast. Where they mislead (a string, another name behind `as`), the
+    compiler's own table of symbols says which names are imported.
     """
     used = {
         n.func.value.id
@@ -359,12 +364,24 @@ def _imports(node: FunctionNode, lines: list[str]) -> list[list[str]]:
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.Name)
     }
     if not used:
-        return [[]]
+        yield []
+        return
     found: dict[str, set[str]] = {"": set(), " ": set()}
     for indent, names in _IMPORT.findall("".join(lines)):
         found[" " if indent else ""].update(used.intersection(re.findall(r"\w+", names)))
     top = sorted(found[""])
-    return [top, sorted({*top, *found[" "]}), []]
+    tried = [top, sorted({*top, *found[" "]}), []]
+    yield from tried
+    exact = sorted(used & _imported("".join(lines)))
+    if exact not in tried:
+        yield exact
+
+
+@functools.lru_cache(8)
+def _imported(text: str) -> frozenset[str]:
+    """The names that an import statement of a module binds, as Python's compiler sees it."""
+    table = symtable.symtable(text, "<module>", "exec")
+    return frozenset(s.get_name() for s in table.get_symbols() if s.is_imported())
 
 
 def _is_rewritten(code: types.CodeType) -> bool:

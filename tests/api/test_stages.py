@@ -805,3 +805,25 @@ def test_a_derivative_through_a_file_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ad.AutodiffError, match=r"no derivative rule|differentiated value"):
         ad.grad(f)(2.0)
+
+
+def counted(v: Any, k: int) -> Any:
+    return v if k == 0 else counted(v, k - 1) + 1.0
+
+
+@pytest.mark.parametrize("key", [False, True])
+def test_a_path_without_facts_asks_for_ints_to_be_known(source: Source, key: bool) -> None:
+    """What the path asks for, all of the code has, although in the end the path is not compiled."""
+
+    def f(take: Unknown, v: np.ndarray, n: int) -> Any:
+        w = take(1)
+        if v[0] > 100.0:
+            w = w + take(2) + ({f"{n}": 1.0}["1"] if key else np.sum(counted(v, n)))
+        x = np.asarray([1, v, 2.0][n])
+        if x.dtype.kind not in {"i", "f"}:
+            raise TypeError
+        return np.sum(x) * w
+
+    source.gives(3.0)
+    np.testing.assert_array_equal(ad.grad(f, argnums=1)(source.take, V, 1), [3.0, 3.0, 3.0])
+    assert source.calls == [(1,)]

@@ -121,3 +121,16 @@ def test_a_module_that_is_replaced(f, monkeypatch):
         assert gradient(1.5) == k
         module.K = 7.0
         assert gradient(1.5) == 7.0
+
+
+@pytest.mark.parametrize("line", ["from pathlib import Path as p", "'''\nimport Path\n'''", "import json; Path = 1"])
+def test_lines_that_look_like_imports(tmp_path, line):
+    """Calls of what stands in an imported name are other operations of Python's, so the source needs these names."""
+    file = tmp_path / "looks_like_imports.py"
+    file.write_text(
+        f"import math\n{line}\nclass Path:\n    twice = staticmethod(lambda x: 2 * x)\n"
+        "def f(x):\n    return Path.twice(x) * math.cos(x)\n"
+    )
+    names = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    assert ad.grad(names["f"])(0.0) == 2.0

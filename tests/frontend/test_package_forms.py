@@ -52,6 +52,18 @@ def places_of_one_argument(m):
     return np.sum(m[rows] ** 2) + np.sum(m[columns, 0] * m[np.where(m > 2.5)].sum())
 
 
+def rolled_axes(m):
+    t = np.stack([m, 2.0 * m, m * m])
+    return np.sum(np.transpose(t, np.roll(range(t.ndim), 1))[0] * m[0] * np.arange(3.0)[:, None])
+
+
+def number_of_axes_that_only_the_run_tells(m):
+    r = np.squeeze(m[0, :1] * 1.0 if m[0, 0] < 100.0 else m)
+    a, b = np.array(r, ndmin=1), np.array(r, ndmin=2)
+    a *= 3.0
+    return np.sum(a * m[1]) + np.sum(b[0] * m) + min(r, m[1, 1]) * r + max(m[0, 1], r * 5.0)
+
+
 def squeezed_eigenvector(m):
     values, vectors = np.linalg.eig(m[:3, :3])
     place = np.where(abs(np.real(values)) > 1.0)[0]
@@ -190,7 +202,7 @@ FORMS = [
     number_at_a_bool, arrays_at_a_bool, total_of_a_number_or_an_array,
     unpacked_flat, uncopied, uncopied_and_stored, joined_with_a_number_of_two_kinds, places_of_one_argument,
     squeezed_eigenvector, property_of_two_kinds, call_in_an_argument_of_a_call, one_of_two_dtypes, one_of_two_ranks,
-    none_on_one_path, several_at_once,
+    none_on_one_path, several_at_once, rolled_axes, number_of_axes_that_only_the_run_tells,
 ]  # fmt: skip
 
 

@@ -149,3 +149,27 @@ def test_pretty_printing_is_refused_or_right() -> None:
         assert ad.grad(f)(2.0) == 4.0
     except ad.AutodiffError:
         pass
+
+
+class Numbered:
+    made = 7
+    label = ""
+
+
+def test_texts_of_ints_are_no_effects() -> None:
+    """They are not among what the first of two stages does, so it does not matter when they are known."""
+
+    def f(x: Any) -> Any:
+        label = "sys[{}]".format(Numbered.made) + f"-{Numbered.made:03d}" + str(Numbered.made)
+        Numbered.made += 1
+        Numbered.label = label
+        days = np.array(np.busday_count("2020-01-01", "2020-01-03")).item()
+        return np.sum(x * days) if isinstance(label, str) else np.sum(x)
+
+    gradient = ad.grad(f)
+    for k in (7, 8):
+        np.testing.assert_allclose(gradient(np.ones(2)), [2.0, 2.0])
+        assert Numbered.label == f"sys[{k}]-{k:03d}{k}"
+    prologue = gradient.source(np.ones(2)).split("\ndef ")[1]
+    (done,) = [line for line in prologue.splitlines() if "log.call" in line or "log.do" in line]
+    assert "busday" in done

@@ -7,7 +7,7 @@ import numpy as np
 from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS
 from ...ir.types import ANY, same_dtype
-from ..avals import Ref, Seq, is_constant, is_static_int
+from ..avals import Obj, Ref, Seq, is_constant, is_static_int
 from ..handlers import Ctx, Val, apply, lowers
 from ..layout import Layout, axes_are_long, deciding, layout_of, turned
 
@@ -17,6 +17,10 @@ def _copy(ctx: Ctx, a: Val, order: Val = "K", **options: Val) -> Val:
     if not options and type(a) is Ref and ctx.read(a, ctx.node).type.kind == "array":
         return ctx.copy_of(a, ctx.node, order)
     return ctx.call_prim(PRIMS[np.copy], [a, *([order] if order != "K" else [])], options, ctx.node)
+
+
+# They put new axes where ndmin= puts them, also of arrays whose number of axes is not known.
+_AT_LEAST = {1: np.atleast_1d, 2: np.atleast_2d}
 
 
 @lowers(np.array, border=True)
@@ -43,6 +47,8 @@ def _array(ctx: Ctx, source: Val, /, dtype: Val = None, **options: Val) -> Val:
         least = options.pop("ndmin")
         made = _array(ctx, source, dtype, **options)
         rank = type_of(ctx.operand(made, node)).ndim
+        if rank is None and least in _AT_LEAST:
+            return ctx.call(Obj(_AT_LEAST[least]), [made], {}, node)
         if rank is None:
             ctx.fail("np.array with ndmin= of what has no known number of axes", node, "index it with None", cause=made)
         new = Seq((*[None] * (least - rank), Ellipsis))

@@ -18,6 +18,7 @@ from ..handlers import Ctx, Val, apply, lowers
 from ..layout import Layout, deciding, is_fortran, layout_of, surely_copied
 from ..library.grids import strided
 from ..plan import LAYOUT
+from ..settled import settled
 from ..state import FOLDED, PROTECTED
 
 
@@ -128,7 +129,8 @@ def _permute(ctx: Ctx, a: Val, /, *args: Val, **kwargs: Val) -> Val:
 def _permuted(ctx: Ctx, fn: Any, av: Val, *args: Val, **kwargs: Val) -> Val:
     """A view with its axes in another order: the one in which NumPy puts axes whose lengths are their numbers."""
     node = ctx.node
-    given, named = [ctx.operand(x, node) for x in args], {k: ctx.operand(x, node) for k, x in kwargs.items()}
+    given = [settled(ctx.operand(x, node)) for x in args]
+    named = {k: settled(ctx.operand(x, node)) for k, x in kwargs.items()}
     known = all(_is_static(x) for x in (*given, *named.values()))
     ndim = ctx.read(av, node).type.ndim if type(av) is Ref else None
     if not known and fn is np.transpose:

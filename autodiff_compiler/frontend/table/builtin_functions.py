@@ -22,6 +22,7 @@ from ..dunders import IN_PLACE, changed
 from ..folds import proved
 from ..handlers import Ctx, Val, lowers
 from ..objects import is_object
+from ..texts import text_by
 
 _COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 
@@ -171,7 +172,7 @@ def _format(ctx: Ctx, value: Val, format_spec: Val = "", /) -> Val:
             name = ctx.cls_of(value).__name__
             ctx.raises(TypeError, f"unsupported format string passed to {name}.__format__", node)
     shown = ctx.live_operand(value, node) if type(value) is Obj else ctx.plain(value, node)
-    return ctx.emit(node, opaque(format, "format"), shown, ctx.plain(format_spec, node))
+    return text_by(ctx, format, "format", [shown, ctx.plain(format_spec, node)], {}, node)
 
 
 @lowers(str, repr)
@@ -191,7 +192,7 @@ def _text(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
     if len(args) == 1 and type(args[0]) is Obj and _shown_by_name(args[0].obj):
         module, name = (ctx.attribute(args[0], k, node) for k in ("__module__", "__qualname__"))
         return f"<class '{name}'>" if module == "builtins" else f"<class '{module}.{name}'>"
-    return ctx.emit(node, opaque(fn, fn.__name__), *[ctx.plain(a, node) for a in args])
+    return text_by(ctx, fn, fn.__name__, [ctx.plain(a, node) for a in args], {}, node)
 
 
 def _shown_by_name(obj: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from functools import partial
 from typing import Any
 
 from ...errors import ArgumentError
@@ -50,6 +51,8 @@ def _extreme(ctx: Ctx, arg: Val, /, *args: Val, key: Val = None, default: Val = 
     for a in found:
         if type(a) is Value and a.type.kind == "any":
             prefer_known(ctx, a, unroll=True)
+        if type(a) is Ref and ctx.read(a, node).type.ndim is None:
+            return _chosen(ctx, fn, found)
         if type(a) is Ref and ctx.read(a, node).type.ndim != 0:
             message = f"{name}() of arrays, whose truth is ambiguous"
             ctx.fail(message, node, f"use np.{name}imum", ArgumentError, cause=a)
@@ -57,6 +60,19 @@ def _extreme(ctx: Ctx, arg: Val, /, *args: Val, key: Val = None, default: Val = 
     twice = [any(a is b for b in found[:k]) and type(a) is Value and a.type.is_scalar for k, a in enumerate(found)]
     found = [a for a, again in zip(found, twice) if not again]
     return ctx.call_prim(PRIMS[fn], found, {}, node) if len(found) > 1 else found[0]
+
+
+def _chosen(ctx: Ctx, fn: Any, found: list[Val]) -> Val:
+    """Each is compared with the best so far: an array of several elements raises when the program runs."""
+    best, node = found[0], ctx.node
+    for a in found[1:]:
+        better = ctx.truth(ctx.compare_with(operator.lt if fn is min else operator.gt, a, best, node), node)
+        best = ctx.branch(better, partial(_itself, a), partial(_itself, best), node)
+    return best
+
+
+def _itself(av: Val) -> Val:
+    return av
 
 
 def _with_keys(ctx: Ctx, av: Val, key: Val) -> tuple[Val, Val]:

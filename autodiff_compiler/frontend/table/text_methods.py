@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import types
 
-from ...ir.opset import opaque
 from ..avals import Seq, is_constant
 from ..handlers import Ctx, Val, lowers
+from ..texts import text_by
 
 _METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, staticmethod)
 
@@ -26,7 +26,7 @@ def _method(ctx: Ctx, self: str | bytes, /, *args: Val, **kwargs: Val) -> Val:
     if name == "format":
         shown = [ctx.plain(a, node) for a in args]
         named = {k: ctx.plain(v, node) for k, v in kwargs.items()}
-        return ctx.emit(node, opaque(str.format, "str.format"), self, *shown, **named)
+        return text_by(ctx, str.format, "str.format", [self, *shown], named, node)
     ctx.fail(
         f"str.{name} of values known at run time only",
         node,

@@ -44,6 +44,16 @@ def qr_pivots(a: Any, check_finite: bool = True) -> Any:
     return linalg.qr(a, mode="r", pivoting=True, check_finite=check_finite)[1]
 
 
+def balance_scale(a: Any, permute: bool = True, scale: bool = True) -> Any:
+    """The powers of two by which `scipy.linalg.matrix_balance` scales."""
+    return linalg.matrix_balance(a, permute=permute, scale=scale, separate=True)[1][0]
+
+
+def balance_order(a: Any, permute: bool = True, scale: bool = True) -> Any:
+    """The order in which `scipy.linalg.matrix_balance` takes rows and columns."""
+    return linalg.matrix_balance(a, permute=permute, scale=scale, separate=True)[1][1]
+
+
 def polar_factor(a: Any) -> Any:
     """The unitary factor of the polar decomposition."""
     u, _, vh = linalg.svd(a, full_matrices=False)

@@ -173,6 +173,19 @@ def _qr_pivots_type(b: Builder, a: Any, check_finite: Any = True) -> Ty:
 op(kernels.qr_pivots, "a: array, check_finite", type=_qr_pivots_type, nondiff=True)
 
 
+def _balance_type(dtype: Any) -> Any:
+    def type(b: Builder, a: Any, permute: Any = True, scale: Any = True) -> Ty:
+        t = matrix_type(b, a)
+        return ANY if t.dims is None else array(dtype, (t.dims[0],))
+
+    return type
+
+
+# They are constant, but for where they jump.
+op(kernels.balance_scale, "a: array, permute, scale", type=_balance_type(np.float64), nondiff=True)
+op(kernels.balance_order, "a: array, permute, scale", type=_balance_type(np.int64), nondiff=True)
+
+
 def _svd_type(b: Builder, a: Any, full_matrices: Any = True, **options: Any) -> Any:
     t = matrix_type(b, a)
     if t.dims is None or not isinstance(full_matrices, bool):

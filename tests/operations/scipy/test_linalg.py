@@ -136,7 +136,7 @@ if hasattr(linalg, "kron"):
 # Functions with several results or operands in a tuple, which cases below call.
 ELSEWHERE = [
     "cho_solve", "lu_solve", "lstsq", "eig", "eigvals", "solve_continuous_are", "solve_discrete_are",
-    "null_space", "orth", "schur", "left_eigenvectors",
+    "null_space", "orth", "schur", "left_eigenvectors", "matrix_balance",
 ]  # fmt: skip
 
 
@@ -181,6 +181,19 @@ RULES: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
 @pytest.mark.parametrize("fn, args, kwargs", RULES, ids=lambda x: getattr(x, "__name__", ""))
 def test_rules(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     check_rule(fn, *args, kwargs=kwargs)
+
+
+def test_balanced_matrix() -> None:
+    a = np.array([[1.0, 200.0, 0.01, 0.0], [0.02, 2.0, 0.0, 0.0], [3.0, 4e4, 0.5, 0.3], [0.0, 0.0, 0.0, 2.0]])
+    weights = np.arange(16.0).reshape(4, 4)
+
+    def f(a):
+        balanced, (scale, order) = linalg.matrix_balance(a, separate=True)
+        other, transform = linalg.matrix_balance(a, permute=False)
+        return np.sum(weights * balanced**2) + np.sum(other[order] * scale) + np.sum(transform * a)
+
+    assert ad.value_and_grad(f)(a)[0] == pytest.approx(f(a), rel=1e-14)
+    check(f, a)
 
 
 def test_every_function_has_a_case() -> None:

@@ -177,10 +177,39 @@ def test_cross_spectra() -> None:
     check(h, B, A)
 
 
+SYSTEM = (np.array([[0.1, 0.4], [-0.3, 0.2]]), np.array([[1.0, 0.2], [0.5, 0.3]]), np.array([[1.0, -1.0]]))
+
+
+@pytest.mark.parametrize("method", ["zoh", "foh", "bilinear", "euler", "backward_diff", "impulse"])
+def test_discretisation(method: str) -> None:
+    def f(a, b, h):
+        d = np.zeros((1, 2))
+        return sum(np.sum(np.cos(part)) for part in signal.cont2discrete((a, b, SYSTEM[2], d), h, method))
+
+    check(f, *SYSTEM[:2], 0.3)
+
+
+def test_responses_of_discrete_systems() -> None:
+    def of_matrices(a, b, u):
+        system = (a, b, SYSTEM[2], np.ones((1, 2)), 0.5)
+        t, y, x = signal.dlsim(system, u, x0=[1.0, 2.0])
+        return np.sum(y**2) + np.sum(x * t[:, None]) + np.sum(signal.dstep(system, n=5)[1][1] ** 2)
+
+    def of_polynomials(num, den):
+        made = signal.cont2discrete((num, den), 0.2)
+        return np.sum(signal.dimpulse((num, den, 1), n=6)[1][0] ** 2) + np.sum(made[0] ** 2) + np.sum(made[1] ** 3)
+
+    check(of_matrices, *SYSTEM[:2], np.cos(np.arange(10.0)).reshape(5, 2))
+    check(of_polynomials, np.array([1.0, 0.5]), np.array([1.3, 0.7, 0.9]))
+    with pytest.raises(ValueError, match="Improper"):
+        ad.grad(of_polynomials)(np.ones(4), np.array([1.3, 0.7, 0.9]))
+
+
 def test_every_function_has_a_case() -> None:
     names = without_case("signal", CASES + RULES)
     elsewhere = ["sosfilt", "sosfiltfilt", "hilbert", "butter", "cheby1", "cheby2", "ellip", "filtered by a",
-                 "find_peaks", "argrelmax", "argrelmin", "csd", "coherence", "spectrogram", "freqz"]  # fmt: skip
+                 "find_peaks", "argrelmax", "argrelmin", "csd", "coherence", "spectrogram", "freqz",
+                 "tf2ss", "ss2tf", "cont2discrete", "dlsim", "dimpulse", "dstep"]  # fmt: skip
     assert [name for name in names if name not in elsewhere] == []
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from ....kernels.scipy.linalg import finite, polar_factor
+from ....kernels.scipy.linalg import balance_order, balance_scale, finite, polar_factor
 from ...definitions import defines, refuse
 
 
@@ -24,6 +24,22 @@ def real_matrices(name: Any, *operands: Any) -> Any:
             refuse(f"scipy.linalg.{name} of stacks of matrices", "call it in a loop")
         if np.issubdtype(a.dtype, np.complexfloating):
             refuse(f"scipy.linalg.{name} of complex matrices", "use scipy.linalg.svd")
+
+
+@defines(linalg.matrix_balance)
+def matrix_balance(
+    A: Any, permute: Any = True, scale: Any = True, separate: Any = False, overwrite_a: Any = False
+) -> Any:
+    A = np.atleast_2d(A)
+    if np.ndim(A) != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError("The data matrix for balancing should be square.")
+    if A.shape[0] == 0:
+        refuse("scipy.linalg.matrix_balance of an empty matrix", "treat it apart")
+    by, order = balance_scale(A, permute, scale), balance_order(A, permute, scale)
+    balanced = A[order][:, order] * by.astype(A.dtype) / by[:, None].astype(A.dtype)
+    if separate:
+        return balanced, (by, order)
+    return balanced, np.diag(by)[np.argsort(order), :]
 
 
 # --- matrices of given entries ----------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from ....kernels.scipy.signal import (
     trend_basis,
 )
 from ...definitions import defines, refuse
+from . import signal_systems as signal_systems
 from . import signal_waves as signal_waves
 from .signal_spectra import is_complex
 
