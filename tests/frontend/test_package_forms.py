@@ -335,3 +335,33 @@ def test_strides_of_what_is_stored_to() -> None:
 def test_names_that_are_extended() -> None:
     for sizes in ({"a": (True, 1), "b": (False, 2)}, {"b": (False, 3)}):
         check(names_that_are_extended, M, sizes)
+
+
+def newton_from_none(x):
+    guess: Any = 1 if x > 9.0 else 1.3
+    last: Any = None
+    for _ in range(9):
+        value, slope = guess * guess - x, 2.0 * guess
+        if slope == 0.0:
+            guess = last + 0.5 * (guess - last)  # None only before the first trip
+        if guess == last:
+            break
+        last, guess = guess, guess - value / slope
+    root = guess.real
+    root += root  # in place if it were an array
+    return root
+
+
+@pytest.mark.parametrize("x", [2.0, 16.0, np.float64(2.0)])
+def test_a_number_beside_none_stays_a_number(x: Any) -> None:
+    check(newton_from_none, x)
+
+
+def test_a_number_beside_none_raises() -> None:
+    def f(x):
+        guess = 1 if x > 9.0 else 1.3
+        guess - None
+        return x * guess
+
+    with pytest.raises(TypeError, match="unsupported operand"):
+        ad.grad(f)(2.0)
