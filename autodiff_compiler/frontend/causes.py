@@ -25,6 +25,8 @@ from .plan import EXACT, LAYOUT, NOTHING_ASSUMED, PEEL, SPLIT, STATIC, UNROLL, A
 if TYPE_CHECKING:
     from .core import Core
 
+MAX_DOUBLINGS = 3  # of what follows branches that ints from outside decide
+
 
 def demand(interp: Core, cause: Any, error: AutodiffError) -> None:
     """Start again with a larger plan, if that removes the cause of the error."""
@@ -86,8 +88,34 @@ def _next(interp: Core, origin: Any, kind: bool = False) -> list[Action] | None:
         if action is None or action[1] in interp.plan.refused:
             return None
         if action not in interp.plan.actions:
-            return [action]
+            return _by_ints(interp, origin, action) or [action]
     return None
+
+
+def _by_ints(interp: Core, origin: Origin, action: Action) -> list[Action] | None:
+    """What makes the ints known that alone decide a branch, where code for each of its paths would double once more.
+
+    A few branches are compiled for both of their paths: that code serves all values of the ints. Beyond these, the ints
+    are known that decide any of them.
+    """
+    if action != (SPLIT, original(origin.node)):
+        return None
+    if sum(kind is SPLIT for kind, _ in interp.plan.actions) < MAX_DOUBLINGS:
+        return None
+    decided = [op.args[0] for op, made in interp.cells.made.items() if made is origin and op.prim is IF]
+    mine = [_ints_of(interp, condition) for condition in decided]
+    if not mine or None in mine:
+        return None
+    # The conditions of the branches in which this stands: those that are split are among them.
+    around = [_ints_of(interp, condition) for condition in interp.facts]
+    return list(dict.fromkeys([action for actions in (*mine, *around) for action in actions or ()]))
+
+
+def _ints_of(interp: Core, condition: Any) -> list[Action] | None:
+    """What makes the ints from outside known that alone decide a condition."""
+    out: list[Action] = []
+    known = type(condition) is Value and _of_value(interp, condition, out, set())
+    return out if known and all(kind is STATIC for kind, _ in out) else None
 
 
 def _around(origin: Origin, peel: bool = False) -> Iterator[Action | None]:

@@ -453,8 +453,10 @@ def _computed_attribute(ctx: Objects, av: Val, name: str, node: Any) -> Any:
             return Obj(getattr(origin.obj, name), None)
     elif not hasattr(cls, name):
         ctx.inputs.guard(ctx.class_path(av), "without", name)
-    else:  # its metaclass has it
-        ctx.inputs.guard((*ctx.class_path(av), ("member", name)), "eq", None)
+    else:
+        held = class_lookup(cls, name, MISSING)  # a slot that is not set; where it has nothing, its metaclass has it
+        kind, expected = ("eq", None) if held is MISSING else ("type", type(held))
+        ctx.inputs.guard((*ctx.class_path(av), ("member", name)), kind, expected)
     return MISSING
 
 

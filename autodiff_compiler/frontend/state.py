@@ -462,7 +462,10 @@ class BranchJoiner(Joiner):
                     names[name] = self.merge(x, y, name)
         for env in [*a.envs, *b.envs]:
             if env not in out.envs and (env in a.envs) != (env in b.envs):
-                out.envs[env] = dict(a.envs[env] if env in a.envs else b.envs[env])
+                # A frame of one path. Who reads it is on that path, and what it holds may have been computed there.
+                side = 0 if env in a.envs else 1
+                names = self.states[side].envs[env]
+                out.envs[env] = {name: self.merge_alone(side, env, name, av) for name, av in names.items()}
         for cell in [c for c in a.heap if c in b.heap]:
             x, y = a.heap[cell], b.heap[cell]
             out.heap[cell] = x if x is y else self.merge_content(x, y, cell, x.hint if type(x) is Value else "")
@@ -473,12 +476,15 @@ class BranchJoiner(Joiner):
         """A name of a frame that one of the paths has left."""
         if all(self.returned):
             return MISSING
-        live = y if self.returned[0] else x
+        return self.merge_alone(1, env, name, y) if self.returned[0] else self.merge_alone(0, env, name, x)
+
+    def merge_alone(self, side: int, env: int, name: str, live: Any) -> Any:
+        """A name that is read only behind the path of this side."""
         before = self.start.envs.get(env, {}).get(name, MISSING) if self.start is not None else MISSING
         if live is MISSING or live is before or type(live) is Conflict:
             return live
         merge = self.merge if type(live) is Maybe else self.merge_parts
-        return merge(MISSING, live, name) if self.returned[0] else merge(live, MISSING, name)
+        return merge(live, MISSING, name) if side == 0 else merge(MISSING, live, name)
 
     def link_all(self) -> None:
         """Two cells may share memory after the join if they may on one of the paths."""

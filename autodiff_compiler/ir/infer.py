@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .core import Builder, Value, structural_key, type_of
-from .types import ANY, PYTHON_DTYPES, Dim, DimLike, Dims, Ty, or_raises
+from .types import ANY, NONE, PYTHON_DTYPES, Dim, DimLike, Dims, Ty, or_raises
 
 _WEAK = {"b": bool, "i": int, "f": float, "c": complex}
 
@@ -147,8 +147,10 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
 
     def infer(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         types = [type_of(a) for a in args]
-        if refuses_none and all(t.is_scalar for t in map(or_raises, types)):
-            types = [or_raises(t) for t in types]  # an empty array takes None, a number does not
+        if operator and any(t == NONE or t.elem is not None for t in types):
+            types, settled = _beside_none(types, refuses_none)
+            if settled is not None:
+                return settled
         if kwargs or not _NO_NUMBERS.isdisjoint([t.kind for t in types]):
             return ANY if ufunc.nout == 1 else (ANY,) * ufunc.nout
         dims = broadcast_dims(b, [t.dims for t in types])
@@ -175,6 +177,21 @@ def infer_ufunc(ufunc: Any, operator: bool = False) -> Any:
         return out[0] if ufunc.nout == 1 else tuple(out)
 
     return infer
+
+
+def _beside_none(types: list[Ty], refuses_none: bool) -> tuple[list[Ty], Ty | None]:
+    """The types of operands that may be None, where the operator gives a result; or the type of that result.
+
+    An empty array takes None, a number does not: behind the operator, both operands were numbers. If one is None for
+    sure, there is no result, so the type of the other number is as good as any.
+    """
+    numbers = [or_raises(t) for t in types]
+    known = [t for t in numbers if t != NONE]
+    if not known or not all(t.is_scalar for t in known):
+        return types, None
+    if not refuses_none:
+        return types, Ty("scalar", np.dtype(bool), ())  # a number is equal to None, or not
+    return [known[0] if t == NONE else t for t in numbers], None
 
 
 def _gives_bool(ufunc: Any) -> bool:

@@ -323,6 +323,8 @@ def _real_type(b: Builder, val: Any) -> Ty:
         return PY_FLOAT if t.dtype.kind in "fc" else ANY
     if t.kind == "array" and t.dtype is None:
         return Ty("array", None, t.dims)
+    if t.kind in ("scalar", "generic") and t.dtype is None:
+        return Ty(t.kind, None, (), real=True)
     if t.kind not in ("array", "generic") or not is_number(t.dtype):
         return ANY
     dtype = t.dtype

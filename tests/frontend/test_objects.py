@@ -54,6 +54,22 @@ def slots_given():
     return f, args
 
 
+def slot_not_set():
+    class P:
+        __slots__ = ("a", "b")
+
+        def __init__(self, a):
+            self.a = a
+            if len(a) > 3:
+                self.b = a * a
+
+    def f(x):
+        p = P(x)
+        return np.sum(p.b) if hasattr(p, "b") else np.sum(p.a**3)
+
+    return f, plain
+
+
 def dataclass_all():
     @dataclass(frozen=True)
     class D:
@@ -925,6 +941,7 @@ def copy_copy():
 PROGRAMS = [
     slots_class_built,
     slots_given,
+    slot_not_set,
     dataclass_all,
     post_init_initvar,
     initvar_default,

@@ -508,3 +508,100 @@ def test_writes_beside_what_reads_text() -> None:
     assert gradient(2.0) == 2 * 2.0 * (2.5 * 2.0) ** 2
     assert gradient(2.0) == 2 * 2.0 * (2.5 * 2.0 * 2) ** 2
     assert counted.count == 2
+
+
+def newton_from_none(x):
+    guess: Any = 1 if x > 9.0 else 1.3
+    last: Any = None
+    for _ in range(9):
+        value, slope = guess * guess - x, 2.0 * guess
+        if slope == 0.0:
+            guess = last + 0.5 * (guess - last)  # None only before the first trip
+        if guess == last:
+            break
+        last, guess = guess, guess - value / slope
+    root = guess.real
+    root += root  # in place if it were an array
+    return root
+
+
+@pytest.mark.parametrize("x", [2.0, 16.0, np.float64(2.0)])
+def test_a_number_beside_none_stays_a_number(x: Any) -> None:
+    check(newton_from_none, x)
+
+
+def test_a_number_beside_none_raises() -> None:
+    def f(x):
+        guess = 1 if x > 9.0 else 1.3
+        guess - None
+        return x * guess
+
+    with pytest.raises(TypeError, match="unsupported operand"):
+        ad.grad(f)(2.0)
+
+
+def products_of(counts):
+    made = {}
+    a, b, c, d = counts
+    if a - b != 0:
+        made["left"] = a - b
+    if a != 0:
+        made["a"] = a
+    if b != 0:
+        made["b"] = b
+    if c != 0:
+        made["c"] = 2 * c
+    if d != 0:
+        made["d"] = d
+    return made
+
+
+def mixed(x, table):
+    total = {}
+    for counts, share in zip(table, x):
+        for key, count in products_of(counts).items():
+            if key in total:
+                change = count * share
+                if change != 0.0 and abs((change + total[key]) / change) < 1e-15:
+                    total[key] = 0.0
+                else:
+                    total[key] += change
+            else:
+                total[key] = count * share
+    return total["a"] ** 2 + total["left"] * total["c"]
+
+
+def test_keys_that_ints_from_outside_decide() -> None:
+    x = np.array([0.3, 0.5, 0.9])
+    table = [[1, 0, 2, 0], [0, 2, 0, 1], [3, 1, 1, 1]]
+    f = ad.grad(lambda x: mixed(x, table))
+    for change in ((0, 0, 2), (1, 2, 0), (2, 1, 3)):
+        np.testing.assert_allclose(f(x), differences(mixed, x, table), rtol=1e-6)
+        row, column, count = change
+        table[row][column] = count
+
+
+def test_names_of_a_frame_that_one_path_has_left() -> None:
+    x = np.array([0.3, 0.5, 0.9])
+    table = [(1, 0), (0, 2), (2, 3)]
+
+    def parts(n, c):
+        made = {}
+        if n != 0:
+            made["n"] = n
+        if c != 0:
+            made["c"] = c
+        return made
+
+    def total(x):
+        d = {}
+        for (n, c), share in zip(table, x):
+            for key, count in parts(n, c).items():
+                if key in d:
+                    change = count * share
+                    d[key] = 0.0 if change > 9.0 else d[key] + change
+                else:
+                    d[key] = count * share
+        return d
+
+    check(lambda x: total(x)["c"] ** 2, x)
