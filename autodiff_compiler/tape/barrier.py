@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .recording import STATE
-from .tensor import wrap
+from .tensor import Operand, wrap
 
 
 class Barrier:
@@ -16,13 +16,19 @@ class Barrier:
 
     back: ``back(*cotangents)`` takes a tensor for each result. It gives a tensor or None for each operand.
     rows: for each result, the positions of the operands on which it depends. None: each depends on all.
+    like: for each result, the slot of the value that it has the tangent of, -1 if that has none. None: the pullback
+        gives the tangents, too.
     """
 
-    __slots__ = ("back", "rows")
+    __slots__ = ("back", "rows", "like")
 
-    def __init__(self, back: Callable[..., Any], rows: tuple[tuple[int, ...], ...] | None = None):
+    def __init__(
+        self, back: Callable[..., Any], rows: tuple[tuple[int, ...], ...] | None = None,
+        like: list[int] | None = None,
+    ):  # fmt: skip
         self.back = back
         self.rows = rows
+        self.like = like
 
     def depends(self) -> tuple[tuple[int, ...], ...] | None:
         return self.rows
@@ -36,10 +42,13 @@ class Barrier:
         return list(self.back(*cotangents))
 
 
-def record_barrier(results: list[Any], inputs: list[Any], back: Callable[..., Any], rows: Any = None) -> list[Any]:
+def record_barrier(
+    results: list[Any], inputs: list[Any], back: Callable[..., Any], rows: Any = None, like: list[Any] | None = None
+) -> list[Any]:
     """Record `results` as one operation on `inputs`, with the pullback `back` (see `Barrier`), and return them.
 
-    `results` are tensors that are on no recording yet. Where no tape watches an input, nothing is recorded.
+    `results` are tensors that are on no recording yet. Where no tape watches an input, nothing is recorded. `like`: the
+    tensors that have the tangents of the results, on the recording.
     """
     rec = STATE.rec
     if rec is None:
@@ -47,7 +56,8 @@ def record_barrier(results: list[Any], inputs: list[Any], back: Callable[..., An
     slots = [rec.find(x) for x in inputs]
     if all(s < 0 for s in slots):
         return results
-    first = rec.barrier(Barrier(back, rows), inputs, [r._value for r in results])
+    slots = None if like is None else [rec.find(x) if isinstance(x, Operand) else -1 for x in like]
+    first = rec.barrier(Barrier(back, rows, slots), inputs, [r._value for r in results])
     for k, r in enumerate(results):
         r._token, r._slot = rec.token, first + k
     return results
