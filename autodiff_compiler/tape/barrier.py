@@ -56,8 +56,8 @@ def record_barrier(
     slots = [rec.find(x) for x in inputs]
     if all(s < 0 for s in slots):
         return results
-    slots = None if like is None else [rec.find(x) if isinstance(x, Operand) else -1 for x in like]
-    first = rec.barrier(Barrier(back, rows, slots), inputs, [r._value for r in results])
+    same = None if like is None else [rec.find(x) if isinstance(x, Operand) else -1 for x in like]
+    first = rec.barrier(Barrier(back, rows, same), inputs, [r._value for r in results])
     for k, r in enumerate(results):
         r._token, r._slot = rec.token, first + k
     return results

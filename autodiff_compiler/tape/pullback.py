@@ -163,8 +163,8 @@ class Request:
     """
 
     __slots__ = (
-        "node", "targets", "sources", "seeded", "forward", "opaque", "plain", "records", "reached", "leaf_slots", "fetch", "open",
-        "kind_of", "exact", "found",
+        "node", "targets", "sources", "seeded", "forward", "opaque", "plain", "records", "reached", "leaf_slots",
+        "fetch", "open", "kind_of", "exact", "found",
     )  # fmt: skip
     lock = Lock()
 
@@ -196,6 +196,11 @@ class Request:
         self.kind_of: Callable[[list[Any]], Any] = fetcher(())
         self.exact: dict[Any, Pullback] = {}
         self.found: list[Pullback] = []
+
+    @property
+    def results(self) -> tuple[int, ...]:
+        """The slots whose cotangents or tangents are the results."""
+        return self.targets if self.forward else self.sources
 
     def plainly(self) -> Request:
         """The same request without rewrites. Its pullback reads the values that the rules of the records read."""

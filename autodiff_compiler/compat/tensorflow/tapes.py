@@ -119,6 +119,6 @@ hessians = gradients
 
 
 __all__ = [
-    "ForwardAccumulator", "GradientTape", "RegisterGradient", "UnconnectedGradients", "custom_gradient", "grad_pass_through", "gradients",
-    "hessians", "no_gradient", "recompute_grad", "stop_gradient",
+    "ForwardAccumulator", "GradientTape", "RegisterGradient", "UnconnectedGradients", "custom_gradient",
+    "grad_pass_through", "gradients", "hessians", "no_gradient", "recompute_grad", "stop_gradient",
 ]  # fmt: skip
