@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..tracebacks import trimmed
-from ..transforms.batch import NotBatchedError
 from .barrier import record_barrier
 from .connect import NONE, UnconnectedGradients, View
 from .jacobians import batch_jacobian, jacobian
@@ -353,15 +352,14 @@ class GradientTape(Recorder):
         targets = tuple([t for t, _ in ends])
         view = self._view(rec)
         if rec.barriers:
-            if stacked:
-                raise NotBatchedError("a function with its own gradient")
             ran: list[Pullback] = []
 
             def run(rec: Recording, ask: Request, seeds: list[Any], cls: type[Any]) -> dict[int, Any]:
-                ran.append(ask.pullback(rec.values))
-                return run_pullback(rec, ask, seeds, cls)
+                pull = ask.pullback(rec.values)
+                ran.append(pull.stacked() or pull if stacked else pull)
+                return run_pullback(rec, ask, seeds, cls, stacked)
 
-            found = sweep(rec, view, ends, wanted, cls, run)
+            found = sweep(rec, view, ends, wanted, cls, run, stacked)
             self._ran = tuple(ran)
             return found
         # A tape that was opened later has not recorded the operations before.

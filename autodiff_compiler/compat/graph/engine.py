@@ -22,6 +22,7 @@ from ...tape.pullback import NotBatchedError, Pullback, Request, request
 from ...tape.recording import BARRIER, PULL, Recording, TrieNode, leaf_key, shift
 from ...tape.sweep import sweep
 from .core import Base, new_tensor
+from .core import run as run_operation
 from .record import WRITES, GraphRecord, Operands, System, Var, Version, give, shown
 
 CONSTANT, WATCHED = leaf_key("c"), leaf_key("p")
@@ -221,6 +222,16 @@ class Gradient(Barrier):
             given = [new_tensor(self.system, np.zeros_like(v)) if g is None else g for g, v in zip(given, values)]
         return [flipped(g) for g in self.back(*given)]
 
+    def part(self, g: Any, k: int) -> Any:
+        return run_operation("Select", lambda a: a[k], g)
+
+    def joined(self, parts: list[Any]) -> Any:
+        known = [g for g in parts if g is not None]
+        if not known:
+            return None
+        full = [new_tensor(self.system, np.zeros_like(known[0]._value)) if g is None else g for g in parts]
+        return run_operation("Stack", lambda *rows: np.stack(rows), *full)
+
 
 def _hooked(var: Var) -> Callable[..., list[Any]]:
     """The pullback of an identity, whose cotangent the hooks of a Var may replace."""
@@ -416,13 +427,11 @@ def _cotangents(
 ) -> dict[int, Any]:
     rec = replay.rec
     if replay.hooked:
-        if stacked:
-            raise NotBatchedError("a hook, or a function with its own gradient")
 
         def run(rec: Recording, ask: Request, given: list[Any], cls: type[Any]) -> dict[int, Any]:
-            return run_pullback(replay, ask, given, create_graph, system)
+            return run_pullback(replay, ask, given, create_graph, system, stacked)
 
-        return sweep(rec, _view(replay), list(summed.items()), wanted, Base, run)
+        return sweep(rec, _view(replay), list(summed.items()), wanted, Base, run, stacked)
     key = ("connected", tuple(summed), wanted)
     pulls = rec.node.pulls
     if key not in pulls:
