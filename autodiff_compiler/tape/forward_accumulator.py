@@ -30,9 +30,8 @@ class ForwardAccumulator(Recorder):
     for each of them.
 
     >>> import autodiff_compiler as ad
-    >>> from autodiff_compiler.tape.forward_accumulator import ForwardAccumulator
     >>> x = ad.Variable([1.0, 2.0])
-    >>> with ForwardAccumulator(x, ad.constant([1.0, 0.0])) as acc:
+    >>> with ad.ForwardAccumulator(x, ad.constant([1.0, 0.0])) as acc:
     ...     y = x * x * x
     >>> acc.jvp(y).numpy()
     array([3., 0.])
