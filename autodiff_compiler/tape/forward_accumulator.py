@@ -113,6 +113,8 @@ class ForwardAccumulator(Recorder):
         """Compute the tangents of the results since the last time."""
         rec = self._rec
         assert rec is not None
+        if len(rec.values) != rec.node.count:
+            raise RuntimeError("an operation was interrupted while this accumulator recorded it: compute it again")
         for x, d in self._primals:
             if hasattr(x, "_serial"):  # a variable that was assigned to moves as before
                 for slot in rec.slots(x):

@@ -52,7 +52,15 @@ class Recorder:
         rec = self._rec
         assert rec is not None
         if rec.forward:
-            settle(rec)
+            try:
+                settle(rec)
+            except Exception:
+                rec.forward = False
+                self.__exit__()
+                rec.forward = any(t._forward for t in rec.tapes)
+                if kind is None:
+                    raise
+                return  # the block has raised already
         self._recording = False
         end = rec.node.count
         if end > self._start:
