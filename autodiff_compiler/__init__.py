@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         recompute_grad,
         stop_gradient,
     )
+    from .tape.forward_accumulator import ForwardAccumulator
     from .tape.function import function
     from .tape.gradient_tape import GradientTape, UnconnectedGradients
     from .tape.native import Tensor, Variable, constant
@@ -62,6 +63,7 @@ pristine.hold("kernels", "runtime")
 
 # Rules and the tape are imported when one of their names is first used, and so is the compiler when it first compiles.
 _LATE = {
+    "ForwardAccumulator": "tape.forward_accumulator",
     "GradientTape": "tape.gradient_tape",
     "RegisterGradient": "tape.custom",
     "Tensor": "tape.native",
@@ -110,6 +112,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AliasError",
     "AutodiffError",
+    "ForwardAccumulator",
     "GradientTape",
     "IntegerArgumentError",
     "NonScalarOutputError",

@@ -26,6 +26,8 @@ def conv(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, group
     """The products of `filters` with the windows of `x`, of shape ``(batch, *out, outputs)``."""
     x, filters = floating(x), floating(filters)
     at = _windows(x, filters, strides, padding, dilations, groups)
+    if not groups:  # there are no channels
+        return np.empty((len(x), *at.out, 0), np.result_type(x, filters))
     matrices = _matrices(filters, groups)
     view = at.view(at.pad(x))
     out = np.empty((len(x), *at.out, filters.shape[-1]), np.result_type(x, filters))
@@ -44,6 +46,8 @@ def conv_input(
     kernel, outputs = filters.shape[:-2], filters.shape[-1]
     channels = filters.shape[-2] * groups
     at = windows(sizes, kernel, strides, padding, dilations)
+    if not groups:
+        return np.empty((len(g), *at.sizes, 0), np.result_type(g, filters))
     if g.shape[1:] != (*at.out, outputs) or outputs % groups:
         raise ValueError(f"the convolution of axes {at.sizes} gives {(*at.out, outputs)}, not {g.shape[1:]}")
     out = np.zeros((len(g), *at.padded, channels), np.result_type(g, filters))
@@ -79,7 +83,7 @@ def conv_filters(
 def _windows(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, groups: int) -> Windows:
     if x.ndim < 3 or filters.ndim != x.ndim:
         raise ValueError(f"a convolution needs an array and filters of as many axes, not {x.shape} and {filters.shape}")
-    if x.shape[-1] != filters.shape[-2] * groups or filters.shape[-1] % groups:
+    if x.shape[-1] != filters.shape[-2] * groups or (groups and filters.shape[-1] % groups):
         grouped = f" in {groups} groups" if groups > 1 else ""
         raise ValueError(
             f"filters of shape {filters.shape}{grouped} do not fit the channels of an array of shape {x.shape}"

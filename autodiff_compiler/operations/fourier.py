@@ -151,10 +151,10 @@ op("np.convolve", "a: array, v: array, mode", type=_convolve_type)
 
 @vjp(np.convolve, "a", linear=True)
 def _convolve_a(g: Any, out: Any, a: Any, v: Any, mode: Any = "full") -> Any:
-    return _pulled(g, a, v, _start(lib.length(a, 0), lib.length(v, 0), mode, False))
+    return _pulled(g, a, v, start_of(lib.length(a, 0), lib.length(v, 0), mode, False))
 
 
-def _start(n: Any, m: Any, mode: Any, mirrored: bool) -> Any:
+def start_of(n: Any, m: Any, mode: Any, mirrored: bool) -> Any:
     """Where the result begins within the full convolution of `n` and `m` elements."""
     if isinstance(mode, Value) or mode not in ("full", "same", "valid"):
         raise lib.unsupported("a convolution has a derivative rule for mode='full', 'same' or 'valid'")
@@ -174,7 +174,7 @@ def _pulled(g: Any, operand: Any, other: Any, start: Any) -> Any:
 
 @vjp(np.convolve, "v", linear=True)
 def _convolve_v(g: Any, out: Any, a: Any, v: Any, mode: Any = "full") -> Any:
-    return _pulled(g, v, a, _start(lib.length(a, 0), lib.length(v, 0), mode, False))
+    return _pulled(g, v, a, start_of(lib.length(a, 0), lib.length(v, 0), mode, False))
 
 
 def _correlate_type(b: Builder, a: Any, v: Any, mode: Any = "valid") -> Ty:
@@ -186,12 +186,12 @@ op("np.correlate", "a: array, v: array, mode", type=_correlate_type)
 
 @vjp(np.correlate, "a", linear=True)
 def _correlate_a(g: Any, out: Any, a: Any, v: Any, mode: Any = "valid") -> Any:
-    return _pulled(g, a, np.flip(lib.conj(v)), _start(lib.length(a, 0), lib.length(v, 0), mode, True))
+    return _pulled(g, a, np.flip(lib.conj(v)), start_of(lib.length(a, 0), lib.length(v, 0), mode, True))
 
 
 @vjp(np.correlate, "v", linear=True)
 def _correlate_v(g: Any, out: Any, a: Any, v: Any, mode: Any = "valid") -> Any:
-    return lib.conj(np.flip(_pulled(g, v, a, _start(lib.length(a, 0), lib.length(v, 0), mode, True))))
+    return lib.conj(np.flip(_pulled(g, v, a, start_of(lib.length(a, 0), lib.length(v, 0), mode, True))))
 
 
 def _embed_type(b: Builder, x: Any, axis: Any, start: Any, length: Any) -> Ty:

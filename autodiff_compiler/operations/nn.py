@@ -290,7 +290,7 @@ def _of_one_shape_batch(self: Batcher, op: Op) -> Any:
     return self.stack(op.prim, *[self.spread(x) for x in self.strong(op.args, list(self.new(op.args)))])
 
 
-@batch(runtime.conv, runtime.conv_input, runtime.pool_sum, runtime.pool_spread)
+@batch(runtime.pool_sum, runtime.pool_spread)
 def _images_batch(self: Batcher, op: Op) -> Any:
     """What works on each image of a batch works on the batches of all elements of the stack."""
     x, *rest = self.new(op.args)

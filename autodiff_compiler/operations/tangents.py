@@ -27,7 +27,7 @@ from ..ir import opset
 from ..ir.core import Prim, Value, current, type_of
 from ..ir.types import Ty, same_dtype
 from . import lib, record
-from .choices import SELECT, WHERE
+from .choices import WHERE
 from .record import SYMMETRIC
 
 
@@ -130,7 +130,7 @@ def _filled(prim: Prim, name: str, arg: Any, d: Any) -> Any:
 
 # Where a zero in place of zeros will do, as the result has the shape of something else.
 _BROADCAST: dict[Prim, tuple[str, ...]] = {
-    opset.SET: ("v",), opset.ADDAT: ("v",), opset.ACCUM: ("v",), WHERE: ("x", "y"), SELECT: ("x", "y"),
+    opset.SET: ("v",), opset.ADDAT: ("v",), opset.ACCUM: ("v",), WHERE: ("x", "y"),
 }  # fmt: skip
 
 

@@ -146,7 +146,7 @@ def custom_gradient(f: F, convert: Callable[[Any], Any] | None = None) -> F:
             return kept + [tensor_or_none(g, v) for g, v in zip(of_variables, variables)]
 
         if outside is not None:
-            outs = record_barrier(outs, [*inputs, *variables], back)
+            outs = record_barrier(outs, [*inputs, *variables], back, like=flat)  # tangents are those of the operations
         return pack_like(result, outs)
 
     lowers_by(refused(_ON_TAPE.format("custom_gradient"), _USE_RULES))(decorated)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..api.batching import batch
 from ..api.locks import Lock
 from ..api.pullbacks import Pullback
 from ..api.specialize import Dispatcher
@@ -35,6 +36,7 @@ class Function:
         self._pullbacks: dict[tuple[int | str, ...], Pullback] = {}
         self._dependence = _dependence(fn)
         self._adjoints: dict[Any, Function] = {}
+        self._stacks: Function | None = None
         self._lock = Lock()
         functools.update_wrapper(self, fn)
 
@@ -87,8 +89,15 @@ class Function:
             bars = self._adjoint(wanted, tuple([places[k] for k in kept]))(weights, *held, **held_named)
             return self._of_operands(given, bars, cls)
 
+        def back_of_stacks(*upstream: Any) -> list[Any]:
+            places = _leaf_paths(out)
+            stacked = self._adjoint(wanted, tuple([places[k] for k in kept]))._of_stacks(len(held))
+            return self._of_operands(given, stacked(tuple(upstream), *held), cls)
+
         rows = self._depends(values, named, list(zip(wanted, given)), kept)
-        recorded = record_barrier([results[k] for k in kept], operands, back, rows)
+        recorded = record_barrier(
+            [results[k] for k in kept], operands, back, rows, stacks=None if named else back_of_stacks
+        )
         for k, t in zip(kept, recorded):
             results[k] = t
         return pack_like(out, results)
@@ -137,6 +146,13 @@ class Function:
                 shifted = tuple([k + 1 if isinstance(k, int) else k for k in wanted])
                 found = self._adjoints[wanted, paths] = Function(_Adjoint(_weighted(self.fn, paths), shifted))
             return found
+
+    def _of_stacks(self, shared: int) -> Function:
+        """The function for stacks of its first argument. So many others are shared."""
+        with self._lock:
+            if self._stacks is None:
+                self._stacks = Function(batch(self.fn, in_axes=(0, *[None] * shared)))
+            return self._stacks
 
     def _of_operands(self, given: list[Any], bars: Any, cls: type[Any]) -> list[Any]:
         """The cotangents of the operands among the arguments, as tensors."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import is_
@@ -11,20 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..tracebacks import trimmed
-from ..transforms.batch import NotBatchedError
 from .barrier import record_barrier
 from .connect import NONE, UnconnectedGradients, View
 from .jacobians import batch_jacobian, jacobian
 from .nest import flatten, is_nested, map_nested, pack_like
 from .printer import show_pullback, show_recording
 from .pullback import Pullback, Request, request
+from .recorder import Recorder
 from .recording import CONSTANT, STATE, Recording, TrieNode
 from .sweep import conjugated, run_pullback, sweep
 from .tensor import Operand, wrap
-
-# How often a warning is given in a process. A training loop would give it at each step.
-MAX_WARNINGS = {"watch": 5, "inside": 1}
-_warned = {"watch": 0, "inside": 0}
 
 SECOND_USE = "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
 INSIDE = (
@@ -35,7 +30,7 @@ INSIDE = (
 )
 
 
-class GradientTape:
+class GradientTape(Recorder):
     """Records operations on tensors and variables, to differentiate what they compute.
 
     persistent: `gradient` and the like may be called more than once.
@@ -55,96 +50,13 @@ class GradientTape:
     # For `watched_variables` of a tape that was used up: variables by slot, the node, and the spans of the tape.
     _seen: tuple[tuple[dict[int, Any], TrieNode, tuple[tuple[int, int], ...]], ...] = ()
     _ran: tuple[Pullback, ...] = ()  # the pullbacks of the last gradient
-    _logger = logging.getLogger("autodiff_compiler")
-    _masks = True  # a cotangent that a choice makes zero stays zero beside an infinite partial
-    # Words of messages.
-    _tensors = "a Tensor or Variable: make one with constant(value) or Variable(value)"
-    _floating = "np.float32"
     _used_up = f"{SECOND_USE}: make it with persistent=True, or record again on a new tape"
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
+        super().__init__(watch_accessed_variables)
         self._persistent = persistent
-        self._auto = watch_accessed_variables
-        self._rec: Recording | None = None
-        self._recording = False
-        self._start = 0  # the first slot since it was entered
-        self._spans: tuple[tuple[int, int], ...] = ()  # ranges of slots of earlier recording
-        self._watched: tuple[tuple[int, int], ...] = ()  # slots, each with the slot from which on it is watched
 
-    # --- life -----------------------------------------------------------------------------------------------------
-
-    def __enter__(self) -> GradientTape:
-        state = STATE
-        if self._rec is None and not self._recording and state.rec is None:
-            # As in `_push`, but fast: each step of a training loop opens the first tape of its thread.
-            state.rec = self._rec = rec = Recording(self._masks)
-            rec.auto = self._auto
-            rec.tapes = (self,)
-            self._start = 0
-            self._recording = True
-        else:
-            self._push()
-        return self
-
-    def __exit__(self, kind: Any = None, error: Any = None, traceback: Any = None) -> None:
-        if not self._recording:
-            return
-        rec = self._rec
-        assert rec is not None
-        self._recording = False
-        end = rec.node.count
-        if end > self._start:
-            span = (self._start, end)
-            self._spans = (*self._spans, span) if self._spans else (span,)
-        if len(rec.tapes) == 1:
-            rec.tapes = ()
-            state = STATE
-            if state.rec is rec:
-                state.rec = None
-        else:
-            rec.tapes = tuple([t for t in rec.tapes if t is not self])
-            rec.auto = any(t._auto for t in rec.tapes)
-
-    def _push(self) -> None:
-        if self._recording:
-            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
-        state = STATE
-        own, home = self._rec, state.rec
-        if home is None:
-            if own is None:
-                self._rec = home = Recording(self._masks)
-            elif own.tapes:
-                raise RuntimeError("this tape shares its recording with a tape that is open in another thread")
-            else:
-                home = own
-            state.rec = home
-        elif own is None:
-            self._rec = home
-        elif own is not home:
-            self._join(home)
-        self._start = home.node.count
-        self._recording = True
-        home.tapes = (*home.tapes, self)
-        home.auto = any(t._auto for t in home.tapes)
-
-    def _join(self, home: Recording) -> None:
-        """Go on in another recording, which absorbs that of this tape."""
-        assert self._rec is not None
-        before = home.node.count
-        moved = home.absorb(self._rec)
-        at_end = [*moved, home.node.count]
-        self._spans = tuple([(moved[slot], moved[slot] + 1) for a, b in self._spans for slot in range(a, b)])
-        self._watched = tuple([(moved[slot], at_end[at]) for slot, at in self._watched])
-        self._rec = home
-        for tape in home.tapes:  # the absorbed records do not belong to them
-            if before > tape._start:
-                tape._spans = (*tape._spans, (tape._start, before))
-            tape._start = home.node.count
-
-    def _pop(self) -> None:
-        if not self._recording:
-            raise ValueError("Tape is not recording.")
-        self.__exit__()
+    # --- life ---------------------------------------------------------------------------------------------------
 
     def _release(self) -> None:
         """Let go of the recording. `watched_variables` gives the same as before."""
@@ -204,18 +116,10 @@ class GradientTape:
             if hasattr(x, "_serial"):
                 self._explicit = (*self._explicit, x)
 
-    def _not_a_tensor(self, x: Any) -> ValueError:
-        return ValueError(f"Passed in object {x!r} of type {type(x).__name__!r}, not {self._tensors}")
-
     def _check_sources(self, flat: list[Any]) -> None:
         for x in flat:
             if not isinstance(x, Operand):
                 raise self._not_a_tensor(x)
-
-    def _warn(self, about: str, message: str, *args: Any) -> None:
-        if _warned[about] < MAX_WARNINGS[about]:
-            _warned[about] += 1
-            self._logger.warning(message, *args)
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables that the tape watches: those that were read, and those given to `watch`.
@@ -448,15 +352,14 @@ class GradientTape:
         targets = tuple([t for t, _ in ends])
         view = self._view(rec)
         if rec.barriers:
-            if stacked:
-                raise NotBatchedError("a function with its own gradient")
             ran: list[Pullback] = []
 
             def run(rec: Recording, ask: Request, seeds: list[Any], cls: type[Any]) -> dict[int, Any]:
-                ran.append(ask.pullback(rec.values))
-                return run_pullback(rec, ask, seeds, cls)
+                pull = ask.pullback(rec.values)
+                ran.append(pull.stacked() or pull if stacked else pull)
+                return run_pullback(rec, ask, seeds, cls, stacked)
 
-            found = sweep(rec, view, ends, wanted, cls, run)
+            found = sweep(rec, view, ends, wanted, cls, run, stacked)
             self._ran = tuple(ran)
             return found
         # A tape that was opened later has not recorded the operations before.

@@ -1,7 +1,7 @@
-"""Compiled pullbacks of recordings.
+"""Compiled pullbacks and pushforwards of recordings.
 
-The records between sources and targets become IR, which the compiler's reverse transform differentiates. Then the
-forward operations are cut out. The recording has their values, which become parameters of the pullback.
+The records between sources and targets become IR, which the compiler's reverse or forward transform differentiates.
+Then the operations of the records are cut out. The recording has their values, which become parameters.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OPAQUE = PRIMS[operator.pos]
 
 
 class Pullback:
-    """One compiled pullback.
+    """One compiled pullback, or pushforward.
 
     run:      the compiled function. It takes the values of the slots `needed`, then the seeds if `seeded`.
     fetch:    from the values of a recording, those of the slots `needed`.
@@ -158,12 +158,13 @@ class Request:
     targets: the slots whose sum is differentiated. If `seeded`, the seeds are their cotangents.
     sources: the slots to differentiate by.
     records, alive: the records of the tape, and the slots that carry a derivative for it (see `records_of`).
+    forward: a pushforward is asked for: the seeds are the tangents of the sources, the results those of the targets.
     opaque: another tape will record the pullback, and it may have recorded only a part of the records.
     """
 
     __slots__ = (
-        "node", "targets", "sources", "seeded", "opaque", "plain", "records", "reached", "leaf_slots", "fetch", "open",
-        "kind_of", "exact", "found",
+        "node", "targets", "sources", "seeded", "forward", "opaque", "plain", "records", "reached", "leaf_slots",
+        "fetch", "open", "kind_of", "exact", "found",
     )  # fmt: skip
     lock = Lock()
 
@@ -176,7 +177,9 @@ class Request:
         records: list[Record],
         alive: set[int],
         opaque: bool = False,
+        forward: bool = False,
     ):
+        self.forward = forward
         self.opaque = opaque
         self.plain = False
         self.node = node
@@ -193,6 +196,11 @@ class Request:
         self.kind_of: Callable[[list[Any]], Any] = fetcher(())
         self.exact: dict[Any, Pullback] = {}
         self.found: list[Pullback] = []
+
+    @property
+    def results(self) -> tuple[int, ...]:
+        """The slots whose cotangents or tangents are the results."""
+        return self.targets if self.forward else self.sources
 
     def plainly(self) -> Request:
         """The same request without rewrites. Its pullback reads the values that the rules of the records read."""
@@ -296,33 +304,38 @@ class _Build:
         for slot in ask.sources:
             if slot not in sources:
                 sources[slot] = self.value(slot)
-        exits: list[Any] = []
-        seeds: list[Any] = []
-        for target in ask.targets:
-            if target not in self.env and target not in sources:
-                continue  # the target depends on none of the sources
-            v = self.value(target)
-            if ask.seeded:
-                seeds.append(None)
-            elif v.type.dims == ():
-                seeds.append(1.0)
-            else:
-                self.b.loc = None
-                v = self.b.emit(SUM, v)
-                seeds.append(1.0)
-            exits.append(v)
-        self.body.exit = tuple(exits)
+        exits = [self.value(t) for t in ask.targets if t in self.env or t in sources]  # the others depend on no source
         fn = Function("pullback", self.body, {})
         wrt = [self.body.params.index(sources[s]) for s in ask.sources]
         try:
-            out = pipeline.adjoint(fn, wrt, seeds=seeds, use_up=True, optimise=not ask.plain, masks=ask.node.masks)
+            out = self.pushed(fn, wrt, exits) if ask.forward else self.pulled(fn, wrt, exits, ask)
         except AutodiffError as error:  # its location is a slot, which means nothing to the user
             raise type(error)(error.message, None, error.remedy) from None
-        out.meta["wrt"] = wrt
-        pipeline.finish(out, len(wrt))
         needed = self.cut(out, [self.fake.get(p, slot) for p, slot in self.param_slots()])
         self.leaf_slots = tuple(self.leaves)
         self.pullback = Pullback(out, needed, ask.seeded, out.body.dims, self.sizes)
+
+    def pulled(self, fn: Function, wrt: list[int], exits: list[Value], ask: Request) -> Function:
+        """The adjoint."""
+        seeds: list[Any] = []
+        for k, v in enumerate(exits):
+            seeds.append(None if ask.seeded else 1.0)
+            if not ask.seeded and v.type.dims != ():
+                self.b.loc = None
+                exits[k] = self.b.emit(SUM, v)
+        self.body.exit = tuple(exits)
+        out = pipeline.adjoint(fn, wrt, seeds=seeds, use_up=True, optimise=not ask.plain, masks=ask.node.masks)
+        out.meta["wrt"] = wrt
+        pipeline.finish(out, len(wrt))
+        return out
+
+    def pushed(self, fn: Function, wrt: list[int], exits: list[Value]) -> Function:
+        """The tangents of the targets, without their values."""
+        self.body.exit = tuple(exits)
+        out = pipeline.pushforward(fn, wrt, marked=True)
+        out.body.exit = out.body.exit[len(exits) :]
+        out.meta["seed_params"] = len(wrt)
+        return out
 
     def param_slots(self) -> list[tuple[Value, int]]:
         slot_of = {v: s for s, v in self.env.items()}

@@ -159,7 +159,7 @@ class Recording:
 
     __slots__ = (
         "token", "node", "values", "append", "known", "variables", "versions", "barriers", "became", "absorbed", "auto",
-        "reads", "tapes", "alone",
+        "reads", "tapes", "alone", "forward",
     )  # fmt: skip
 
     def __init__(self, masks: bool | None = True) -> None:
@@ -176,7 +176,8 @@ class Recording:
         # By the slot of a leaf that turned out to be a result: the slot of the result, and the slot since when.
         self.became: dict[int, tuple[int, int]] = NOTHING
         self.absorbed: dict[Token, list[int]] = NOTHING  # appended recordings: for each of their slots, the slot here
-        self.tapes: tuple[Any, ...] = ()  # the open tapes
+        self.tapes: tuple[Any, ...] = ()  # the open tapes and accumulators
+        self.forward = False  # an accumulator is open
         self.auto = True  # an open tape watches variables when they are read
         self.alone = True  # no tensor is a leaf and nothing is absorbed, so no tensor marked `CONSTANT` is known here
         self.reads: list[Any] | None = None  # a list to which variables are appended when they are read
@@ -471,8 +472,15 @@ class Watcher:
     """Stands in a recording for an open tape that watches variables when they are read."""
 
     _auto = True
+    _forward = False
     _start = 0
     _spans: tuple[tuple[int, int], ...] = ()
+
+    def _leave_out(self, start: int, end: int) -> None:
+        pass
+
+    def _settle(self) -> None:
+        pass
 
 
 class _State(threading.local):

@@ -86,10 +86,12 @@ def sweep(
     sources: tuple[int, ...],
     cls: type[Any],
     run: Callable[[Recording, Request, list[Any], type[Any]], dict[int, Any]] = run_pullback,
+    stacked: bool = False,
 ) -> dict[int, Any]:
     """The cotangents of the sources, by slot, where barriers may lie between sources and targets.
 
-    It goes from barrier to barrier, the last one first. `run` runs the pullback of each segment in between.
+    It goes from barrier to barrier, the last one first. `run` runs the pullback of each segment in between. stacked:
+    the cotangents are stacks of them.
     """
     node, values = rec.node, rec.values
     records, alive = records_of(node, view, values)
@@ -131,26 +133,29 @@ def sweep(
                 first = barrier.results.start
                 if cls._conjugate:
                     given = [conjugated(g) for g in given]
-                found = rec.barriers[first].pullback(given, [values[s] for s in barrier.results], cls)
+                own = rec.barriers[first]
+                pull = own.stacked if stacked else own.pullback
+                found = pull(given, [values[s] for s in barrier.results], cls)
                 if cls._conjugate:
                     found = [conjugated(g) for g in found]
                 for s, g in zip(barrier.operands, found):
                     if g is not None and s in useful:
-                        check_cotangent(g, values[s])
+                        check_cotangent(g, values[s], stacked)
                         add(s, g)
             high = barrier.results.start
     return {s: env[s] for s in sources if s in env and s in reached}
 
 
-def check_cotangent(g: Any, value: Any) -> None:
-    """Refuse a cotangent from a user's gradient function that does not fit the operand.
+def check_cotangent(g: Any, value: Any, stacked: bool = False) -> None:
+    """Refuse a cotangent, or a stack of them, from a user's gradient function that does not fit the operand.
 
     Raises ValueError for another shape than the operand's, TypeError for complex numbers where the operand is real.
     """
     given, wanted = np.asarray(g._value), np.asarray(value)
-    if given.shape != wanted.shape:
+    shape = given.shape[stacked:]
+    if shape != wanted.shape:
         raise ValueError(
-            f"a gradient function returned shape {given.shape} for an operand of shape {wanted.shape}: "
+            f"a gradient function returned shape {shape} for an operand of shape {wanted.shape}: "
             "the gradient must have the operand's shape"
         )
     if given.dtype.kind == "c" and wanted.dtype.kind != "c":

@@ -75,6 +75,7 @@ class Task:
     keep: Sequence[int] = ()  # and those that it returns in front
     orders: int = 0  # how many Taylor coefficients stand beside an active value, if they are not tangents
     combined: bool = False  # the directions are a parameter
+    marked: bool = False  # operations on tangents stay marked, so that they can be told from those of the function
 
 
 @record
@@ -166,7 +167,7 @@ PASSES: tuple[Pass, ...] = (
          doing="simplifying the tangents"),
     Pass("tangent", "simplify", lambda task: simplify(task.fn),
          "any function", "no trivial control flow and no dead code"),
-    Pass("tangent", "finish tangents", lambda task: finish_tangents(task.fn, task.orders or 1),
+    Pass("tangent", "finish tangents", lambda task: finish_tangents(task.fn, task.orders or 1, task.marked),
          "a function with tangents", "the tangents of results have their kind, shape and dtype"),
     Pass("stack", "stack", _stack,
          "a pushforward, or an adjoint that keeps its results",
@@ -232,9 +233,14 @@ def adjoint(
     return run_stage("adjoint", Task(fn, wrt, seeds, keep_results, optimise, use_up, masks)).fn
 
 
-def pushforward(fn: Function, wrt: Sequence[int], handed_on: Container[int] = ()) -> Function:
-    """The simplified pushforward of a function; see `transforms.jvp.push_forward`."""
-    return run_stage("tangent", Task(fn, wrt, handed_on=handed_on)).fn
+def pushforward(
+    fn: Function, wrt: Sequence[int], handed_on: Container[int] = (), marked: bool = False
+) -> Function:  # fmt: skip
+    """The simplified pushforward of a function; see `transforms.jvp.push_forward`.
+
+    marked: operations on tangents keep the tag `DERIVED`.
+    """
+    return run_stage("tangent", Task(fn, wrt, handed_on=handed_on, marked=marked)).fn
 
 
 def taylor(fn: Function, wrt: Sequence[int], orders: int, handed_on: Container[int] = ()) -> Function:

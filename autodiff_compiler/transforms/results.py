@@ -44,13 +44,14 @@ def finish_results(fn: Function, count: int) -> None:
     fn.body.exit = tuple(exits)
 
 
-def finish_tangents(fn: Function, orders: int = 1) -> None:
+def finish_tangents(fn: Function, orders: int = 1, marked: bool = False) -> None:
     """Give tangents the kind, shape and dtype of their results. The second half of the results are the tangents of the
     first half. In Taylor mode, as many parts as there are orders follow the results.
 
-    From here on, operations on tangents are like all others.
+    From here on, operations on tangents are like all others, unless they stay `marked`.
     """
     builder = Builder(fn.body)
+    builder.tag = DERIVED if marked else None
     exits = list(fn.body.exit)
     count = len(exits) // (1 + orders)
     for k in range(count, len(exits)):
@@ -58,7 +59,7 @@ def finish_tangents(fn: Function, orders: int = 1) -> None:
         if type(v) is Value and d is not None and not already_like(d, v):
             exits[k] = builder.emit(FINISH, d, v)
     fn.body.exit = tuple(exits)
-    for op in fn.body.walk():
+    for op in () if marked else fn.body.walk():
         op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
 
 

@@ -236,3 +236,45 @@ def test_what_operations_refuse(tf, expression, message):
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         eval(expression, names)
     assert message in str(caught.value)
+
+
+def test_tangents_where_tensorflow_gives_none_or_nan(tf):
+    """TensorFlow: None for sign, nan for the norm at zero, the tangent of the updates for scatter_nd."""
+    x, z = tf.constant([1.0, -2.0]), tf.zeros(2)
+    with tf.autodiff.ForwardAccumulator([x, z], [tf.constant([1.0, 2.0]), tf.constant([1.0, 1.0])]) as acc:
+        y = [tf.sign(x), tf.norm(z), tf.scatter_nd([[1], [1]], x, [3]), tf.reduce_logsumexp(tf.sign(x))]
+    found = [acc.jvp(part).numpy().tolist() for part in y]
+    assert found == [[0.0, 0.0], 0.0, [0.0, 3.0, 0.0], 0.0]
+
+
+def test_tangents_through_functions_that_run_again(tf):
+    """TensorFlow refuses recompute_grad in forward mode."""
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
+            y = tf.recompute_grad(lambda x: x**3)(x)
+        d = acc.jvp(y)
+    assert d.numpy().tolist() == [3.0, 0.0] and tape.gradient(d, x).numpy().tolist() == [6.0, 0.0]
+
+
+def test_the_gradient_of_the_tangent_of_a_choice(tf):
+    x = tf.constant([[0.3], [0.5]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as acc:
+            y = tf.reduce_logsumexp(tf.sign(x) * x, axis=-1)
+        d = acc.jvp(y)
+    assert d.numpy().tolist() == [1.0, 1.0] and tape.gradient(d, x).numpy().tolist() == [[0.0], [0.0]]
+
+
+def test_tangents_by_the_weights_of_layers(tf):
+    """Keras 3 has variables that a ForwardAccumulator does not take."""
+    layer = tf.keras.layers.Dense(2, activation="tanh")
+    x = tf.constant([[1.0, 2.0]])
+    layer(x)
+    kernel = layer.trainable_variables[0]
+    with tf.autodiff.ForwardAccumulator(kernel, tf.ones((2, 2))) as acc:
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(layer(x) ** 2)
+        g = tape.gradient(y, kernel)
+    np.testing.assert_allclose(acc.jvp(y).numpy(), np.sum(g.numpy()), rtol=1e-5)

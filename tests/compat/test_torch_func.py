@@ -39,7 +39,7 @@ def test_vmap(torch: Any) -> None:
     for call, message in (
         (lambda: torch.vmap(torch.dot)(x, torch.ones(3, 3)), "same size in the mapped dimension"),
         (lambda: torch.vmap(torch.dot, in_dims=(0,))(x, x), "not compatible with the structure of inputs"),
-        (lambda: torch.vmap(torch.sum, in_dims=None)(x), "at least one tensor"),
+        (lambda: torch.vmap(torch.sum, in_dims=None)(x), "expected `in_dims` to be int or"),
     ):
         with pytest.raises(ValueError, match=message):
             call()

@@ -17,11 +17,12 @@ from ...ir.core import Value, leaves
 from ...ir.opset import PRIMS
 from ...ir.rewrite import collect_uses
 from ...tape.barrier import Barrier
-from ...tape.connect import View
+from ...tape.connect import View, records_of
 from ...tape.pullback import NotBatchedError, Pullback, Request, request
 from ...tape.recording import BARRIER, PULL, Recording, TrieNode, leaf_key, shift
 from ...tape.sweep import sweep
 from .core import Base, new_tensor
+from .core import run as run_operation
 from .record import WRITES, GraphRecord, Operands, System, Var, Version, give, shown
 
 CONSTANT, WATCHED = leaf_key("c"), leaf_key("p")
@@ -221,6 +222,16 @@ class Gradient(Barrier):
             given = [new_tensor(self.system, np.zeros_like(v)) if g is None else g for g, v in zip(given, values)]
         return [flipped(g) for g in self.back(*given)]
 
+    def part(self, g: Any, k: int) -> Any:
+        return run_operation("Select", lambda a: a[k], g)
+
+    def joined(self, parts: list[Any]) -> Any:
+        known = [g for g in parts if g is not None]
+        if not known:
+            return None
+        full = [new_tensor(self.system, np.zeros_like(known[0]._value)) if g is None else g for g in parts]
+        return run_operation("Stack", lambda *rows: np.stack(rows), *full)
+
 
 def _hooked(var: Var) -> Callable[..., list[Any]]:
     """The pullback of an identity, whose cotangent the hooks of a Var may replace."""
@@ -416,13 +427,11 @@ def _cotangents(
 ) -> dict[int, Any]:
     rec = replay.rec
     if replay.hooked:
-        if stacked:
-            raise NotBatchedError("a hook, or a function with its own gradient")
 
         def run(rec: Recording, ask: Request, given: list[Any], cls: type[Any]) -> dict[int, Any]:
-            return run_pullback(replay, ask, given, create_graph, system)
+            return run_pullback(replay, ask, given, create_graph, system, stacked)
 
-        return sweep(rec, _view(replay), list(summed.items()), wanted, Base, run)
+        return sweep(rec, _view(replay), list(summed.items()), wanted, Base, run, stacked)
     key = ("connected", tuple(summed), wanted)
     pulls = rec.node.pulls
     if key not in pulls:
@@ -439,6 +448,35 @@ def _view(replay: Replay) -> View:
     return View(((0, replay.rec.node.count),), tuple([(s, 0) for s in watched]), False)
 
 
+def tangents(
+    targets: list[Var], sources: list[Var], dots: list[Any], create_graph: bool, stacked: bool = False
+) -> list[Any]:
+    """The tangents of the targets where the sources have the tangents `dots`; None for a target that depends on none of
+    them. `stacked`: all these are stacks.
+
+    Raises NotBatchedError where a Python function knows the gradient of an operation, or stacks are not possible.
+    """
+    replay = Replay(targets)
+    if replay.hooked:
+        raise NotBatchedError("a hook, or a function with its own gradient")
+    system = dots[0]._system
+    seeds = {s: d for var, d in zip(sources, dots) for s in replay.source_slots(var)}
+    rec, ends = replay.rec, [replay.slot(var) for var in targets]
+    key = ("tangents", tuple(ends), tuple(seeds))
+    ask: Request | None = rec.node.pulls.get(key)
+    if ask is None:
+        records, alive = records_of(rec.node, _view(replay), rec.values)
+        reached = set(seeds)
+        for record in records:
+            reached.update(record.reached(reached))
+        wanted = tuple(dict.fromkeys([t for t in ends if t in reached]))
+        ask = rec.node.pulls[key] = Request(rec.node, wanted, tuple(seeds), True, records, alive, forward=True)
+    if not ask.targets:
+        return [None] * len(targets)
+    found = run_pullback(replay, ask, [seeds[s] for s in ask.sources], create_graph, system, stacked)
+    return [found.get(t) for t in ends]
+
+
 def _connected(rec: Recording, targets: tuple[int, ...], sources: tuple[int, ...], view: View) -> Request | None:
     """The request for those of the targets that the sources lead to; None if there are none."""
     ask = request(rec, targets, sources, view, seeded=True)
@@ -451,7 +489,8 @@ def _connected(rec: Recording, targets: tuple[int, ...], sources: tuple[int, ...
 def run_pullback(
     replay: Replay, ask: Request, seeds: list[Any], create_graph: bool, system: System, stacked: bool = False
 ) -> dict[int, Any]:
-    """The cotangents of the sources of a request, as tensors by slot; recorded if the graph is wanted."""
+    """The cotangents of the sources of a request, or the tangents of its targets, as tensors by slot; recorded if the
+    graph is wanted."""
     values = replay.rec.values
     pull = readable(replay, ask, system)
     if stacked:
@@ -462,18 +501,18 @@ def run_pullback(
     given = (*pull.fetch(values), *[s._value[()] for s in seeds])
     with np.errstate(all="ignore"):  # infinities and NaN are values like others here
         results = pull.run(*given)
-    if len(ask.sources) == 1:
+    if len(ask.results) == 1:
         results = (results,)
     taken = {*map(id, given), *[id(s._value) for s in seeds]}
     tensors = []
-    for g, slot in zip(results, ask.sources):
+    for g, slot in zip(results, ask.results):
         like = values[slot]
         made = own(g, like, taken, (len(seeds[0]._value), *like.shape) if stacked else like.shape)
         taken.add(id(made))
         tensors.append(new_tensor(system, made))
     if create_graph and system.mode.grad:
         _record(replay, pull, given, seeds, tensors)
-    return dict(zip(ask.sources, tensors))
+    return dict(zip(ask.results, tensors))
 
 
 def own(g: Any, like: Any, taken: set[int], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,31 @@ from .row import row
 _generator = np.random.default_rng()
 
 
+_refused = ""  # why no random numbers may be drawn now
+
+
 def rng() -> np.random.Generator:
     """The generator of the random numbers of PyTorch's and MXNet's functions. They are NumPy's numbers."""
+    if _refused:
+        raise RuntimeError(_refused)
     return _generator
+
+
+@contextmanager
+def drawing(refused: str) -> Iterator[Callable[[], None]]:
+    """A context in which drawing raises RuntimeError with this message, if it is not empty. It gives a function that
+    has the same numbers come again."""
+    global _refused
+    before, _refused = _refused, refused or _refused
+    state = _generator.bit_generator.state
+
+    def restart() -> None:
+        _generator.bit_generator.state = state
+
+    try:
+        yield restart
+    finally:
+        _refused = before
 
 
 def seed(number: int) -> None:

@@ -31,7 +31,7 @@ def executing_eagerly() -> bool:
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "": "data dtypes errors image keras linalg math nn random",
+        "": "autodiff data dtypes errors image keras linalg math nn random",
         "control": "cond map_fn scan while_loop",
         "functions": "function numpy_function py_function",
         "slices": "IndexedSlices",

@@ -77,7 +77,8 @@ def _root(row: Row) -> Parts:
                 root = plain(computed(lambda a: np.where(silent, np.ones((), v.dtype)[()], a), x))
             return [tape.gradient(root, x, upstream)]
 
-        return record_barrier([tensor(quiet(f)(v))], [x], back)[0]
+        like = [fast(x) if f is np.sqrt else plain(x)] if STATE.rec.forward else None
+        return record_barrier([tensor(quiet(f)(v))], [x], back, like=like)[0]
 
     return "return rooted({0})", {"rooted": rooted}
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...tape import custom as _custom
+from ...tape import forward_accumulator as _forward
 from ...tape import gradient_tape as _tape
 from ...tape.connect import NONE, UnconnectedGradients
 from ...tape.custom import RegisterGradient, grad_pass_through, no_gradient, stop_gradient
@@ -82,6 +83,16 @@ class GradientTape(_tape.GradientTape):
         return pack_like(sources, out if none else [_tape._zeros(x) if g is None else g for x, g in zip(flat, out)])
 
 
+class ForwardAccumulator(_forward.ForwardAccumulator):
+    """The compiler's accumulator, with TensorFlow's logger."""
+
+    _logger = _logger
+    _masks = False
+    _tensors = GradientTape._tensors
+    _floating = GradientTape._floating
+    _settle = _silent(_forward.ForwardAccumulator._settle)
+
+
 def custom_gradient(f: F) -> F:
     """The compiler's `custom_gradient`; results that are numbers or arrays become tensors."""
     return _custom.custom_gradient(f, convert_to_tensor)
@@ -108,6 +119,6 @@ hessians = gradients
 
 
 __all__ = [
-    "GradientTape", "RegisterGradient", "UnconnectedGradients", "custom_gradient", "grad_pass_through", "gradients",
-    "hessians", "no_gradient", "recompute_grad", "stop_gradient",
+    "ForwardAccumulator", "GradientTape", "RegisterGradient", "UnconnectedGradients", "custom_gradient",
+    "grad_pass_through", "gradients", "hessians", "no_gradient", "recompute_grad", "stop_gradient",
 ]  # fmt: skip

@@ -10,11 +10,24 @@ import math
 from typing import Any
 
 from ..module_tables import namespace, public
-from . import autograd, conversion, creation, dtypes, made, matrices, modes, operators, shaping, tensor, transforms
+from . import (
+    autograd,
+    conversion,
+    creation,
+    dtypes,
+    func,
+    functional,
+    made,
+    matrices,
+    modes,
+    operators,
+    shaping,
+    tensor,
+)
 from . import nn as _nn
 from . import optim as _optim
 
-autograd.functional = namespace(f"{autograd.__name__}.functional", "Jacobians and Hessians.", transforms.FUNCTIONAL)
+autograd.functional = namespace(f"{autograd.__name__}.functional", "Derivatives of functions.", functional.FUNCTIONAL)
 _MEMBERS: dict[str, Any] = {d.name: d for d in dtypes.ALL}
 _MEMBERS.update(dtypes.ALIASES)
 for _part in (made, operators, conversion, creation, matrices, shaping):
@@ -30,10 +43,10 @@ _MEMBERS.update(
     autograd=autograd,
     numel=lambda input: input.numel(), is_floating_point=lambda input: input.is_floating_point(),
     is_complex=lambda input: input.is_complex(), pi=math.pi, e=math.e, inf=math.inf, nan=math.nan, newaxis=None,
-    vmap=transforms.vmap, __version__="2.13.0", nn=_nn, optim=_optim,
+    vmap=func.vmap, __version__="2.13.0", nn=_nn, optim=_optim,
     linalg=namespace(f"{__name__}.linalg", "Matrices.", matrices.MODULE),
     cuda=namespace(f"{__name__}.cuda", "There is none.", {"is_available": lambda: False, "device_count": lambda: 0}),
-    func=namespace(f"{__name__}.func", "Transforms of functions.", transforms.FUNC),
+    func=namespace(f"{__name__}.func", "Transforms of functions.", func.FUNC),
     special=namespace(f"{__name__}.special", "Special functions.", made.SPACES["special"]),
 )  # fmt: skip
 globals().update(_MEMBERS)
