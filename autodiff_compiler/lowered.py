@@ -58,7 +58,7 @@ NO_WEAK_ZEROS = (
     "leave it out: the gradient then has the zeros that would be nan",
 )
 NO_AUX = (
-    "has_aux=True in a function that is compiled is not supported",
+    "has_aux=True of vjp and linearize, in a function that is compiled, is not supported",
     "call the function once more for what comes beside the result",
 )
 NO_INTEGERS = ("allow_int=True in a function that is compiled is not supported", "pass floats there")

@@ -43,9 +43,10 @@ class Taken:
 
     inner:      its parameters are the leaves of the arguments to differentiate by; its results are the leaves of
     `tree`,
-                and then `extra` values that it changes
+                and then `extra` values: the leaves of `aux`, and those that it changes
     actual:     what the parameters stand for
     structures: those of these arguments; `several`: they were given as a sequence
+    aux:        the structure of what the function returns beside its result, if it does, and how many leaves it has
     """
 
     inner: Function
@@ -54,17 +55,21 @@ class Taken:
     several: bool
     tree: Any
     changes: Changes
+    aux: tuple[Any, int] | None = None
 
     @property
     def extra(self) -> int:
-        return len(self.changes.values)
+        return len(self.changes.values) + (0 if self.aux is None else self.aux[1])
 
 
 def take(
     interp: Any, callee: Any, argnums: Any, what: str, args: list[Any], kwargs: dict[str, Any],
-    check: Callable[[Any, list[Any], Any], None] | None = None,
+    check: Callable[[Any, list[Any], Any], None] | None = None, has_aux: bool = False,
 ) -> Taken:  # fmt: skip
-    """Lower a call of the abstract function `callee` into a region of its own."""
+    """Lower a call of the abstract function `callee` into a region of its own.
+
+    has_aux: the function returns a pair, of which the first is differentiated
+    """
     loc = interp.builder.loc
     node = ast.Pass(lineno=loc.line, col_offset=loc.col, end_lineno=loc.line, end_col_offset=loc.end_col)
     several = isinstance(argnums, tuple)
@@ -98,10 +103,18 @@ def take(
     with interp.path(interp.state, region):
         interp.func_top, interp.func_scope = region, len(interp.builder._scopes)
         leaves: list[Any] = []
+        beside: list[Any] = []
+        aux = None
         try:
-            tree = interp.result_tree(interp.call(callee, new_args, new_kwargs, node), leaves)
+            found = interp.call(callee, new_args, new_kwargs, node)
+            if has_aux:
+                found, more = _pair(interp, found, what)
+                aux = interp.result_tree(more, beside)
+            tree = interp.result_tree(found, leaves)
         except Unreachable:
-            tree, leaves = ("leaf", 0), [0.0]  # the function always raises, and so does its derivative
+            # The function always raises, and so does its derivative.
+            tree, leaves, beside = ("leaf", 0), [0.0], []
+            aux = ("static", None) if has_aux else None
         end = interp.state
     interp.func_top, interp.func_scope = outer_top, outer_scope
     interp.state = start
@@ -116,14 +129,28 @@ def take(
         )
     if check is not None:
         check(tree, leaves, loc)
-    region.exit = (*leaves, *changes.values)
-    return Taken(Function(what, region), actual, structures, several, tree, changes)
+    region.exit = (*leaves, *beside, *changes.values)
+    taken = Taken(Function(what, region), actual, structures, several, tree, changes)
+    return taken if aux is None else replaced(taken, aux=(aux, len(beside)))
 
 
-def lower_call(interp: Any, callee: Any, argnums: Any, kind: Kind, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _pair(interp: Any, av: Any, what: str) -> tuple[Any, Any]:
+    """The two items that a function with ``has_aux=True`` returns."""
+    if type(av) is Seq and len(av.items) == 2:
+        return av.items[0], av.items[1]
+    raise ArgumentError(
+        f"{what} with has_aux=True needs a function that returns a pair",
+        interp.builder.loc,
+        "return (result, what comes beside it)",
+    )
+
+
+def lower_call(
+    interp: Any, callee: Any, argnums: Any, kind: Kind, args: list[Any], kwargs: dict[str, Any], has_aux: bool = False
+) -> Any:
     """The abstract result of calling a derivative of the abstract function `callee`."""
     args, more = kind.split(interp, args)
-    return lower_taken(interp, take(interp, callee, argnums, kind.name, args, kwargs, kind.check), kind, more)
+    return lower_taken(interp, take(interp, callee, argnums, kind.name, args, kwargs, kind.check, has_aux), kind, more)
 
 
 def lower_taken(interp: Any, taken: Taken, kind: Kind, more: Any) -> Any:
@@ -148,13 +175,17 @@ def lower_taken(interp: Any, taken: Taken, kind: Kind, more: Any) -> Any:
     for op in fn.body.walk():
         op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
     exits = fn.body.exit
-    taken.changes.apply(interp, dict(zip(taken.changes.values, exits[: taken.extra])))
-    return build(interp, exits[taken.extra :], taken.structures, taken.several)
+    count = 0 if taken.aux is None else taken.aux[1]
+    taken.changes.apply(interp, dict(zip(taken.changes.values, exits[count : taken.extra])))
+    found = build(interp, exits[taken.extra :], taken.structures, taken.several)
+    if taken.aux is None:
+        return found
+    return kind.beside(found, of_result(interp, taken.aux[0], lambda k: interp.fresh(exits[k])))
 
 
 def pure(interp: Any, taken: Taken, what: str) -> Taken:
     """The call, which may be differentiated more than once. Raises an error if it has effects."""
-    if taken.extra or taken.changes.cells or taken.changes.names:
+    if taken.changes.values or taken.changes.cells or taken.changes.names:
         reason = "changes what is outside of it"
     elif any(op.prim.effects and op.prim not in (PUSH, POP) for op in taken.inner.body.walk()):
         reason = "has effects, such as prints or draws"
@@ -196,8 +227,8 @@ class Linear:
 
 def lower_jvp(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The abstract result of ``jvp(f, primals, tangents)``."""
-    if kwargs.get("has_aux", False) is not False or len(args) > 3:
-        refused(*NO_AUX)(interp, args, kwargs)
+    has_aux = args[3] if len(args) > 3 else kwargs.get("has_aux", False)
+    args = args[:3]
     names = ("fun", "primals", "tangents")
     given = [*args, *[kwargs[name] for name in names[len(args) :] if name in kwargs]]
     if len(given) != 3:
@@ -207,7 +238,8 @@ def lower_jvp(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         raise ArgumentError(f"jvp: {len(primals)} primals, but {len(tangents)} tangents", interp.builder.loc)
     moving = tuple([k for k, d in enumerate(tangents) if d is not None])
     more = Seq(tuple([tangents[k] for k in moving]))
-    return lower_taken(interp, take(interp, given[0], moving, "jvp", primals, {}), KINDS["jvp"], more)
+    taken = take(interp, given[0], moving, "jvp", primals, {}, has_aux=bool(has_aux))
+    return lower_taken(interp, taken, KINDS["jvp"], more)
 
 
 def items_of(interp: Any, av: Any, what: str) -> list[Any]:
@@ -320,11 +352,11 @@ def _holds_floats(interp: Any, av: Any) -> bool:
 class AbstractDerivative:
     """The derivative of a function that exists only while the program is lowered: a lambda or a nested function."""
 
-    def __init__(self, callee: Any, argnums: Any, kind: Kind):
-        self.callee, self.argnums, self.kind = callee, argnums, kind
+    def __init__(self, callee: Any, argnums: Any, kind: Kind, has_aux: bool):
+        self.callee, self.argnums, self.kind, self.has_aux = callee, argnums, kind, has_aux
 
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        return lower_call(interp, self.callee, self.argnums, self.kind, args, kwargs)
+        return lower_call(interp, self.callee, self.argnums, self.kind, args, kwargs, self.has_aux)
 
 
 def lower_transform(make: Any, kind: Kind, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -332,25 +364,26 @@ def lower_transform(make: Any, kind: Kind, interp: Any, args: list[Any], kwargs:
     what = kind.name
     if kwargs.get("strong_zeros", True) is not True:
         refused(*NO_WEAK_ZEROS)(interp, args, kwargs)
-    for option, refusal in (("has_aux", NO_AUX), ("allow_int", NO_INTEGERS)):
-        if kwargs.get(option, False) is not False:
-            refused(*refusal)(interp, args, kwargs)
+    if kwargs.get("allow_int", False) is not False:
+        refused(*NO_INTEGERS)(interp, args, kwargs)
     if kwargs.get("sparsity") is not None:
         refused(*NO_SPARSITY)(interp, args, kwargs)
+    has_aux = bool(kwargs.get("has_aux", False))
     argnums = argnums_given = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
     if type(argnums) is Seq:
         argnums = tuple(argnums.items)
     callee = args[0] if args else kwargs.get("fun")
     if callee is None:
-        return Partial(Obj(make, (("object", make),)), (), ("argnums",), (argnums_given,))
+        names, given = ("argnums", "has_aux"), (argnums_given, has_aux)
+        return Partial(Obj(make, (("object", make),)), (), names, given)
     if type(callee) is Obj and isinstance(callee.obj, AbstractDerivative):
-        made = AbstractDerivative(callee, argnums, kind)
+        made = AbstractDerivative(callee, argnums, kind, has_aux)
         return Obj(made, (("object", made),))
     if type(callee) is Obj and callable(callee.obj):
-        made = make(callee.obj, argnums)
+        made = make(callee.obj, argnums, has_aux=has_aux)
         return Obj(made, (("object", made),))
     if is_function(callee):
-        made = AbstractDerivative(callee, argnums, kind)
+        made = AbstractDerivative(callee, argnums, kind, has_aux)
         return Obj(made, (("object", made),))
     raise ArgumentError(
         f"{what} needs a function", interp.builder.loc, "pass the name of a function, a lambda or a method"

@@ -40,6 +40,10 @@ class Kind:
     def check(self, tree: Tree, leaves: list[Any], loc: Any) -> None:
         """Raise an error for a function whose result has another structure than this kind is for."""
 
+    def beside(self, found: Any, aux: Any) -> Any:
+        """The abstract result of a derivative, with what the function returns beside its result."""
+        return Seq((found, aux))
+
     def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
         """The derivative of a function by its first `count` parameters, and how its result is put together.
 
@@ -86,6 +90,9 @@ class Reverse(Kind):
     def check(self, tree: Tree, leaves: list[Any], loc: Any) -> None:
         check_scalar(self.name, tree, leaves, loc)
 
+    def beside(self, found: Any, aux: Any) -> Any:
+        return _with_value(found, aux) if self.keep_value else super().beside(found, aux)
+
     def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
         fn = adjoint_of(inner, count, extra, self.keep_value or extra > 0)
 
@@ -97,6 +104,12 @@ class Reverse(Kind):
             value, *rest = fn.body.exit
             fn.body.exit = (*rest[:extra], *([value] if self.keep_value else []), *rest[extra:])
         return fn, build
+
+
+def _with_value(found: Any, aux: Any) -> Any:
+    """Of a value and a derivative: the value stands in a pair with what comes beside it."""
+    value, derivative = found.items
+    return Seq((Seq((value, aux)), derivative))
 
 
 def check_scalar(name: str, tree: Tree, leaves: list[Any], loc: Any) -> None:
@@ -118,6 +131,9 @@ class Forward(Kind):
     """``jvp``: the value and the tangent. It takes the tangents of the arguments."""
 
     name = "jvp"
+
+    def beside(self, found: Any, aux: Any) -> Any:
+        return Seq((*found.items, aux))
 
     def operands(self, interp: Any, taken: Any, more: Any) -> list[Any]:
         return tangents_of(interp, self.name, taken.structures, taken.several, more)
@@ -247,6 +263,9 @@ class Stacked(Kind):
             raise UnsupportedError(f"{self.name} of a function that returns a list of run-time length", loc,
                                    "return an array: np.array of the list")  # fmt: skip
 
+    def beside(self, found: Any, aux: Any) -> Any:
+        return _with_value(found, aux) if self.value else super().beside(found, aux)
+
     def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
         return self.stacked(inner, count, tree, extra)
 
@@ -330,6 +349,8 @@ def gradient_of(inner: Function, count: int, extra: int) -> Function:
 
 class Product(Forward):
     """The product of a matrix and a vector, which follows the arguments."""
+
+    beside = Kind.beside
 
     def split(self, interp: Any, args: list[Any]) -> tuple[list[Any], Any]:
         if len(args) < 2:

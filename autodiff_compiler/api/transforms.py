@@ -18,7 +18,6 @@ from ..ir.apart import with_known_axes
 from ..ir.core import Builder, Function, type_of
 from ..ir.spelling import identifier
 from ..lowered import (
-    NO_AUX,
     NO_INTEGERS,
     NO_WEAK_ZEROS,
     USE_GRAD,
@@ -329,12 +328,12 @@ class Transformed:
         from ..frontend.avals import Obj
         from .compiler import KINDS, lower_call
 
-        if getattr(self, "has_aux", False):
-            refused(*NO_AUX)(interp, args, kwargs)
         if self.kind not in KINDS:
             refused(f"{self.kind} in a function that is compiled is not supported", USE_GRAD)(interp, args, kwargs)
         callee = Obj(self.primal, (("object", self.primal),))
-        return lower_call(interp, callee, self.argnums, KINDS[self.kind], args, kwargs)
+        return lower_call(
+            interp, callee, self.argnums, KINDS[self.kind], args, kwargs, getattr(self, "has_aux", False)
+        )  # fmt: skip
 
 
 def portable_name(transformed: Transformed) -> list[str]:

@@ -106,6 +106,49 @@ def newton(x: Any) -> Any:
     return np.sum(v * v)
 
 
+def with_what_is_beside(x: Any) -> Any:
+    def two(v: Any) -> Any:
+        return np.sum(v**3), {"s": np.sum(v), "n": 3, "t": "x", "v": v * 2}
+
+    g, aux = ad.grad(two, has_aux=True)(x)
+    return np.sum(g * aux["s"]) + np.sum(aux["v"] ** 2) * aux["n"]
+
+
+def value_with_what_is_beside(x: Any) -> Any:
+    (value, aux), g = ad.value_and_grad(lambda v: (np.sum(v * v * x), (v, [x[0], 2])), has_aux=True)(x)
+    (whole, again), j = ad.value_and_jacobian(lambda v: (v * 2 * x, x), has_aux=True)(x)
+    return value * np.sum(g) + aux[1][0] * aux[1][1] + np.sum(whole * again) + np.sum(j)
+
+
+def tangent_with_what_is_beside(x: Any) -> Any:
+    y, d, aux = ad.jvp(lambda v: (v * v, v[0]), (x,), (x,), has_aux=True)
+    return np.sum(y * d) * aux
+
+
+def jacobian_with_what_is_beside(x: Any) -> Any:
+    j, aux = ad.jacobian(lambda v: (v * v * x[0], np.sum(v)), has_aux=True)(x)
+    return np.sum(j @ x) * aux
+
+
+def products_with_what_is_beside(x: Any) -> Any:
+    def f(v: Any) -> Any:
+        return np.sum(v**4), v[1]
+
+    p, first = ad.hvp(f, has_aux=True)(x, x)
+    h, second = ad.hessian(f, has_aux=True)(x)
+    g, third = ad.gauss_newton_vp(lambda v: (v**2, v[2]), has_aux=True)(x, x)
+    return np.sum(p) * first + np.sum(h @ x) * second * third + np.sum(g)
+
+
+def decorated_with_what_is_beside(x: Any) -> Any:
+    @ad.grad(has_aux=True)
+    def g(v: Any) -> Any:
+        return np.sum(np.sin(v) * x), v
+
+    slope, same = g(x)
+    return np.sum(slope * same)
+
+
 NAMES = [name for name, f in list(globals().items()) if callable(f) and getattr(f, "__module__", "") == __name__]
 FUNCTIONS = [globals()[name] for name in NAMES if name not in ("energy",)]
 
@@ -118,6 +161,14 @@ def test_gradients_through_them(f: Any) -> None:
         assert value == pytest.approx(f(x), rel=1e-12)
         np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-7)
         np.testing.assert_allclose(ad.jvp(f, (x,), (x,))[1], np.dot(found, x), rtol=1e-9)
+
+
+def test_what_is_beside_needs_a_pair() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(ad.grad(lambda v: np.sum(v), has_aux=True)(x)[0])
+
+    with pytest.raises(ad.AutodiffError, match="returns a pair"):
+        ad.grad(f)(X)
 
 
 def test_perturbations_are_not_confused() -> None:
