@@ -468,8 +468,12 @@ class ItemOf(Composite):
 
 @record
 class Poison(Aval):
-    """A buffer of which a store through a possible alias makes the contents unknown."""
+    """A buffer of which a store through a possible alias makes the contents unknown.
 
+    remedy: what to do about contents that are unknown for another reason
+    """
+
+    remedy: ClassVar[str] = ""
     store: Loc | None
     why: str
     origin: Any = None
@@ -478,6 +482,8 @@ class Poison(Aval):
 @record
 class Memo(Poison):
     """The memo that a ``__deepcopy__`` is given: only `copy.deepcopy` knows what it holds."""
+
+    remedy = "only pass it on to copy.deepcopy"
 
 
 @record
@@ -488,6 +494,8 @@ class Overwritten(Poison):
 @record
 class Interrupted(Poison):
     """What the body of a ``try`` may or may not have changed before an exception ended it."""
+
+    remedy = "change it in a statement of its own, or after the `try`, or in its `else`"
 
 
 class _Missing:

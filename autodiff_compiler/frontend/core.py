@@ -25,12 +25,10 @@ from .avals import (
     DictRef,
     Entries,
     Instance,
-    Interrupted,
     ItemOf,
     Items,
     ListRef,
     Maybe,
-    Memo,
     Obj,
     Origin,
     Overwritten,
@@ -49,7 +47,7 @@ from .causes import demand, prefer_known
 from .exits import DEAD, NORMAL
 from .handlers import Node, Val
 from .inputs import Inputs, path_name
-from .journal import AFTER_TRY, Journal, may_raise
+from .journal import Journal, may_raise
 from .layout import order_like
 from .normal_form import Normalizer
 from .observe import observed
@@ -348,10 +346,8 @@ class Core(Parts):
         return content
 
     def poisoned(self, content: Poison, node: Node, what: str) -> NoReturn:
-        if type(content) is Interrupted:
-            self.fail(f"this {what} {content.why}", node, AFTER_TRY, cause=content)
-        if type(content) is Memo:
-            self.fail(f"this {what} {content.why}", node, "only pass it on to copy.deepcopy", cause=content)
+        if content.remedy:
+            self.fail(f"this {what} {content.why}", node, content.remedy, cause=content)
         if type(content) is Overwritten:
             self.fail(f"this {what} {content.why}", node, "give the call a copy: a.copy()", AliasError, content)
         where, remedy, store = "", "make both paths agree, or copy with .copy()", content.store

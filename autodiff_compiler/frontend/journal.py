@@ -12,7 +12,7 @@ from .handlers import Val
 from .state import State
 
 MESSAGE = "may or may not have been changed by the body of the `try` before the exception was raised"
-AFTER_TRY = "change it in a statement of its own, or after the `try`, or in its `else`"
+AFTER_TRY = Interrupted.remedy
 
 
 def may_raise(op: Op, floating: bool = False) -> bool:

@@ -287,7 +287,7 @@ def reversed_iterations(
     params, results = body.params[1:], op.carried
     free = active_from_outside(r, body)
     slots = [k for k, v in enumerate(params) if bars[k] is not None or v in r.active]
-    if not slots and not free and not any(inner_op.prim is CALL for inner_op in body.walk()):
+    if not slots and not free and not any(_passes_on(r, inner_op) for inner_op in body.walk()):
         return bars
     range_ = _reversed_range(r, op, trips, ends_early)
     region = reversing(body, path.sites)
@@ -311,6 +311,11 @@ def reversed_iterations(
         out[k] = g
     env.update(zip(free, new[len(slots) :]))
     return out
+
+
+def _passes_on(r: Reverse, op: Op) -> bool:
+    """An operation that is reversed whatever comes out of its region: a call, and what hands values to another loop."""
+    return op.prim is CALL or (op.prim in (PUSH, POP) and op.args[0] in r.active)
 
 
 def _reversed_range(r: Reverse, op: Op, trips: Any, ends_early: bool) -> tuple[Any, ...]:

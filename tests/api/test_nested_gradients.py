@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -145,3 +148,30 @@ def test_reciprocal_beside_a_mask():
     f = flat_and_reciprocal
     expected = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(3)]
     np.testing.assert_allclose(ad.grad(f)(x), expected, 1e-6, 1e-7)
+
+
+def loop_of_which_one_trip_counts(y: Any, s: Any) -> Any:
+    a = np.full(2, s)
+    t = 0.0
+    for _ in range(2):
+        t = np.cos(np.dot(a, y))
+        t += np.tanh(s)
+    return t
+
+
+def loop_with_a_branch(y: Any, s: Any) -> Any:
+    t = s
+    for k in range(3):
+        t = np.sin(s * y[0]) if k % 2 else t * np.cos(s)
+        t += y[1] * s * s
+    return t
+
+
+@pytest.mark.parametrize("f", [loop_of_which_one_trip_counts, loop_with_a_branch])
+def test_loops_that_only_hand_on_residuals(f: Any) -> None:
+    """In the gradient of a gradient, a loop may do no more than move what another one saved. It is reversed, too."""
+    y, s, repeated = np.array([0.3, 0.5]), 0.7, f
+    coefficients = ad.taylor(lambda s: f(y, s), s, 1.0, 4)
+    for order in range(1, 5):
+        repeated = ad.grad((lambda g: lambda y, s: g(y, s))(repeated), 1)
+        assert repeated(y, s) == pytest.approx(math.factorial(order) * coefficients[order], rel=1e-9)
