@@ -142,6 +142,7 @@ class Core(Parts):
         self.handling: list[Any] = []  # the exceptions that handlers being lowered handle
         # Names (with their scopes) and cells that are read, while somebody wants to know.
         self.reads: set[Any] | None = None
+        self.exposed: set[tuple[int, str]] = set()  # names (with their scopes) that were read, and maybe not bound
         self.memos: set[int] = set()  # dictionaries that deepcopy() was given
         self.copying: dict[int, Any] = {}  # the copies that go with the memo which a ``__deepcopy__`` is given
         self.facts: dict[Value, bool] = {}  # conditions, by how they came out on the present path

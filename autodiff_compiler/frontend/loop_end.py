@@ -88,7 +88,9 @@ class LoopEnd(Joiner):
                 if (env, name) not in guess.names:
                     if x is y or (x is not MISSING and y is not MISSING and same(x, y)):
                         continue
-                    needed = name in self.top.needed or name in LEFT_WITH
+                    # Read after the loop, or in a later iteration before it is bound there.
+                    exposed = (env, name) in self.interp.exposed
+                    needed = exposed or name in self.top.needed or name in LEFT_WITH
                     own_name = env in own or (env == 0 and name in LEFT_WITH)
                     if x is MISSING and not (env in others or (needed and own_name)):
                         continue

@@ -66,6 +66,8 @@ class Names(Core):
             av = self.state.envs[frame.env].get(name, MISSING)
             if self.reads is not None:
                 self.reads.add((frame.env, name))
+            if av is MISSING or (type(av) is Maybe and av.flag is not True):
+                self.exposed.add((frame.env, name))
             if av is MISSING:
                 _unbound(self, name, node)
             if name[0] == "$" and not getattr(node, "_keep", False):
