@@ -473,4 +473,17 @@ _PRINTERS: dict[Prim, Any] = {
 }  # fmt: skip
 
 
-_BY_FN: dict[Any, Any] = {np.sum: _sum}  # NumPy's own functions, whose primitives are made elsewhere
+def _dot(p: Printer, op: Op) -> tuple[str, int]:
+    if len(op.args) == 2 and not op.kwargs and type_of(op.args[0]).kind == "array":
+        return f"{p.show(op.args[0], ATOM)}.dot({p.show(op.args[1])})", ATOM
+    return p.call(op), ATOM
+
+
+def _flip(p: Printer, op: Op) -> tuple[str, int]:
+    if len(op.args) == 1 and not op.kwargs and _is_float_vector(op.args[0]):
+        return f"{p.show(op.args[0], ATOM)}[::-1]", ATOM
+    return p.call(op), ATOM
+
+
+# NumPy's own functions, whose primitives are made elsewhere
+_BY_FN: dict[Any, Any] = {np.sum: _sum, np.dot: _dot, np.flip: _flip}

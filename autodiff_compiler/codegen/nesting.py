@@ -104,7 +104,7 @@ class Nesting:
                 self.raising.add(op)
                 if (isinstance(user, Region) or not _is_derived(user)) and _is_between(derived, k, last):
                     continue  # the function's own exception comes first
-            weight = 1 + sum([self.weight[x] for x in within])
+            weight = (op.prim is not opset.NEG) + sum([self.weight[x] for x in within])
             if weight > MAX_DEPTH:
                 continue
             if isinstance(user, Op) and user in self.weight and self.weight[user] + weight > MAX_DEPTH:
