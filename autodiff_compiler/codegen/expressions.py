@@ -12,8 +12,8 @@ def f_grad(x, a, b):
     t3 = t2 * (x + 1.0)
     # adjoint of line 2: return -(x * ((a + b) * (a - b))) / ((a * b) * (x + 1.0))
     t4 = 1.0 / t3
-    x_bar = -(t4 * (-(x * t) / t3) * t2)
-    return x_bar - t4 * t
+    x_bar = -(t4 * (-(x * t) / t3) * t2) - t4 * t
+    return x_bar
 """
 
 from __future__ import annotations

@@ -167,9 +167,51 @@ def _add(b: Builder, x: Any, y: Any) -> Any:
     # x + (-y) reads better as x - y.
     if _negated(y) is not None:
         return b.emit(SUB, x, _negated(y))
-    if _negated(x) is not None and type(y) is Value and y.type.is_scalar:
+    if _negated(x) is not None and type(y) is Value and (y.type.is_scalar or b.tag is not None):
         return b.emit(SUB, y, _negated(x))
+    if b.tag is not None and b.cotangents is not None and not b.cotangents.shared:
+        collected = _collected(b, x, y)
+        if collected is not NotImplemented:
+            return collected
     return _binary_spread(b, ADD, x, y)
+
+
+def _collected(b: Builder, x: Any, y: Any) -> Any:
+    """``n * X + n * Y`` as ``n * (X + Y)`` for a number n: one pass over an array less. The terms may stand in sums."""
+    op = y.op if type(y) is Value else None
+    if op is None or op.tag is None or op.prim not in (ADD, MUL):
+        return NotImplemented
+    if op.prim is ADD:
+        first = _with_term(b, x, op.args[0])
+        return NotImplemented if first is None else b.emit(ADD, first, op.args[1])
+    found = _with_term(b, x, y)
+    return NotImplemented if found is None else found
+
+
+def _with_term(b: Builder, x: Any, y: Any) -> Any:
+    """The sum of `x` and of ``y = n * Y`` in one of the terms of `x`, or None."""
+    op = x.op if type(x) is Value else None
+    term, other = _scaled(y), _scaled(x)
+    if term is None or op is None or op.tag is None:
+        return None
+    if other is not None and other[0] is term[0] and other[1].type == term[1].type:
+        return b.emit(MUL, b.emit(ADD, other[1], term[1]), term[0])
+    if op.prim is ADD:
+        for one, rest in (op.args, op.args[::-1]):
+            found = _with_term(b, one, y)
+            if found is not None:
+                return b.emit(ADD, found, rest)
+    return None
+
+
+def _scaled(x: Any) -> Any:
+    """(n, X) where `x` is ``n * X`` for a number n and an array X, or None."""
+    op = x.op if type(x) is Value else None
+    if op is not None and op.tag is not None and op.prim is MUL:
+        for n, rest in (op.args, op.args[::-1]):
+            if type_of(n).is_scalar and type(rest) is Value and rest.type.kind == "array" and rest.type.is_float:
+                return n, rest
+    return None
 
 
 def _sub(b: Builder, x: Any, y: Any) -> Any:
