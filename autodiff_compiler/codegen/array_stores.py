@@ -46,7 +46,11 @@ def emit_array_store(e: Emitter, op: Op) -> None:
         _emit_reshaped_store(e, op, base, cut)
     elif op.prim is SET:
         view = _updated_view(p, op)
-        e.line(f"{p.place(base, path) if view is None else p.show(view)} {_stored(p, op, view)}")
+        if view is not None:
+            inner = op.args[2].op
+            e.store([p.show(view)], p.show(inner.args[1]), f"{inner.prim.name}=")
+        else:
+            e.line(f"{p.place(base, path)} {_stored(p, op)}")
     else:
         e.line(_added(p, base, path, op.args[2]))
 
@@ -76,7 +80,11 @@ def _updated_view(p: Printer, op: Op) -> Value | None:
     view = inner.args[0]
     if type(view) is not Value or view.op is None or view.op in p.inlined or view.op.prim is not GET:
         return None
-    same_part = view.op.args[0] is base and structural_key(view.op.args[1]) == structural_key(path)
+    same_part = (
+        view.op.parent is op.parent
+        and view.op.args[0] is base
+        and structural_key(view.op.args[1]) == structural_key(path)
+    )
     same_type = view.type.kind == base.type.kind == "array" and same_dtype(inner.result.type.dtype, base.type.dtype)
     sliced = len(path) == 1 and path[0][0] == "index" and all(type(i) is slice or _is_int(i) for i in path[0][1])
     # A store drops axes of length one in front, an addition in place does not.
@@ -89,11 +97,10 @@ def _is_int(i: Any) -> bool:
     return type(i) is int or (dtype is not None and dtype.kind in "iu")
 
 
-def _stored(p: Printer, op: Op, view: Value | None) -> str:
+def _stored(p: Printer, op: Op) -> str:
     """``= v``, or ``-= u`` where v is the present part less u."""
     v = op.args[2]
-    augmented = view is not None or is_augmented(op, p.inlined)
-    if augmented and type(v) is Value and v.op is not None and v.op in p.inlined:
+    if is_augmented(op, p.inlined) and type(v) is Value and v.op is not None and v.op in p.inlined:
         return f"{v.op.prim.name}= {p.show(v.op.args[1])}"
     return f"= {p.show(v)}"
 

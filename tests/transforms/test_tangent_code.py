@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 from typing import Any
 
@@ -141,6 +142,20 @@ def test_a_store_drops_axes_in_front(f: Any) -> None:
     np.testing.assert_allclose(slope, difference(f, (x, y), (x, y)), rtol=1e-6)
     for found, d in zip(ad.grad(f, (0, 1))(x, y), (x, y)):
         assert found.shape == d.shape
+
+
+def test_views_in_code_that_is_cut_up() -> None:
+    """Deep code becomes local functions, in which ``part *= 0.9`` binds a variable of the function around."""
+    lines = ["def f(x):", " x, s = x * 1.0, 0.0"]
+    for k in range(18):
+        indent = " " * (k + 1)
+        lines += [f"{indent}for i{k} in range(1):", f"{indent} part = x[1:]", f"{indent} s = s + np.sum(part * part)"]
+        lines.append(f"{indent} x[1:] = part * 0.9")
+    f = ad.from_tree(ast.parse("\n".join([*lines, " return s + np.sum(x * x * x)"])), {"np": np})
+    x, d = np.arange(1.0, 4.0), np.ones(3)
+    text = source(f, x)
+    assert "nonlocal" in text and text.count(" *= 0.9") == 36  # of the values and of their tangents
+    np.testing.assert_allclose(ad.jvp(f, (x,), (d,))[1], difference(f, (x,), (d,)), rtol=1e-7)
 
 
 SEEN = np.ones(3)
