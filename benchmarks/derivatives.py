@@ -6,22 +6,19 @@ gradient, before it is timed. The sides of a row take turns in one process.
 
 from __future__ import annotations
 
-import copy
 import statistics
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import autodiff_compiler as ad
+from autodiff_compiler.api.forward import Pushforward
+from autodiff_compiler.api.pullbacks import for_all_arguments
 from benchmarks.kernels import all_kernels
 from benchmarks.kernels.kernel import Kernel
-
-# Kernels with loops and stores, whose arguments are floats and arrays.
-TANGENT_KERNELS = [
-    "trisolv", "cholesky", "gramschmidt", "jacobi_2d", "seidel_2d", "heat_3d", "fdtd_2d", "adi", "durbin", "lu",
-    "power_iteration", "tridiagonal", "conjugate_gradient", "gemm",
-]  # fmt: skip
+from benchmarks.tangents_by_hand import TANGENTS
 
 Sides = dict[str, Callable[[], Any]]
 
@@ -84,23 +81,76 @@ ROWS: dict[str, tuple[Callable[[Any], Sides], str]] = {
 }
 
 
-def tangent_of_kernel(kernel: Kernel) -> Sides:
-    """The tangent of a kernel by its float arguments, beside the kernel. A kernel may write into its arguments, so each
-    call of either has its own."""
-    args = kernel.inputs(kernel.large)
+Fresh = Callable[[], tuple[Any, ...]]
+
+
+def sides_of_tangent(kernel: Kernel, by_hand: Callable[..., Any], size: tuple[int, ...]) -> tuple[Fresh, Sides]:
+    """Arguments of a kernel with a direction for each float argument, and the sides, which take both in one tuple.
+
+    compiled: the emitted code alone, without what a call of `jvp` looks up and checks.
+    """
+    count = len(kernel.inputs(size))
     moving = kernel.argnums()
-    push = ad.jvp
 
-    def run(tangent: bool) -> Any:
-        own = copy.deepcopy(args)
-        if not tangent:
-            return kernel.function(*own)
-        return push(kernel.function, own, [own[k] if k in moving else None for k in range(len(own))])
+    def fresh() -> tuple[Any, ...]:
+        # Other inputs are the direction. Along its own inputs, a kernel may be constant.
+        primals, along = kernel.inputs(size), kernel.make(np.random.default_rng(1), *size)
+        return (*primals, *[d if k in moving else None for k, d in enumerate(along)])
 
-    _, slope = run(True)
-    grads = ad.grad(kernel.function, moving)(*copy.deepcopy(args))
-    np.testing.assert_allclose(slope, sum(np.sum(g * args[k]) for g, k in zip(grads, moving)), rtol=1e-6, atol=1e-8)
-    return {"ours": lambda: run(True), "primal": lambda: run(False)}
+    emitted = for_all_arguments(Pushforward, kernel.function, count, False).source(*fresh()[:count])
+    names: dict[str, Any] = {}
+    exec(emitted, names)
+    compiled = names[f"{kernel.name}_jvp"]
+    given = [*range(count), *[count + k for k in moving]]
+    return fresh, {
+        "primal": lambda *both: kernel.function(*both[:count]),
+        "hand": by_hand,
+        "ours": lambda *both: ad.jvp(kernel.function, both[:count], both[count:]),
+        "compiled": lambda *both: compiled(*[both[k] for k in given]),
+    }
+
+
+def check_tangent(fresh: Fresh, sides: Sides) -> None:
+    """The value is that of the kernel, to the last bit, and both tangents agree."""
+    value = sides["primal"](*fresh())
+    expected = sides["hand"](*fresh())
+    np.testing.assert_allclose(expected[0], value, rtol=1e-9)
+    for side in ("ours", "compiled"):
+        found = sides[side](*fresh())
+        assert found[0] == value
+        np.testing.assert_allclose(found[1], expected[1], rtol=1e-9)
+
+
+def time_fresh(fresh: Fresh, sides: Sides, rounds: int) -> dict[str, float]:
+    """The least processor time of a call of each side. They take turns, and each call has its own arguments, since
+    kernels write into theirs."""
+    least = dict.fromkeys(sides, float("inf"))
+    for _ in range(rounds):
+        for name, call in sides.items():
+            both = fresh()
+            start = time.process_time()
+            call(*both)
+            least[name] = min(least[name], time.process_time() - start)
+    return least
+
+
+def measure_tangents(rounds: int, pretty: Any, print_table: Any) -> dict[str, Any]:
+    """Time the tangents of kernels beside those by hand, and print them."""
+    kernels = {kernel.name: kernel for kernel in all_kernels()}
+    out: dict[str, Any] = {}
+    rows = []
+    columns = [("ours", "primal"), ("hand", "primal"), ("ours", "hand"), ("compiled", "hand")]
+    for by_hand in TANGENTS:
+        name = by_hand.__name__
+        fresh, sides = sides_of_tangent(kernels[name], by_hand, kernels[name].large)
+        check_tangent(fresh, sides)
+        out[f"jvp of {name}"] = times = time_fresh(fresh, sides, rounds)
+        ratios = [f"{times[a] / times[b]:.2f}" for a, b in columns]
+        rows.append([f"jvp of {name}", *[pretty(times[side]) for side in sides], *ratios])
+    means = [statistics.geometric_mean([times[a] / times[b] for times in out.values()]) for a, b in columns]
+    rows.append(["geometric mean", "", "", "", "", *[f"{mean:.2f}" for mean in means]])
+    print_table(rows, ["tangent", *sides, *[f"{a}/{b}" for a, b in columns]])
+    return out
 
 
 def measure_derivatives(rounds: int, time_sides: Any, pretty: Any, print_table: Any) -> dict[str, Any]:
@@ -113,14 +163,6 @@ def measure_derivatives(rounds: int, time_sides: Any, pretty: Any, print_table: 
         least = out[name]["ours"] / out[name][base]
         each = statistics.median([a / b for a, b in zip(times["ours"], times[base])])
         rows.append([name, pretty(out[name]["ours"]), f"{base} {pretty(out[name][base])}", f"{least:.2f} ({each:.2f})"])
-    ratios = []
-    for kernel in all_kernels():
-        if kernel.name in TANGENT_KERNELS:
-            times = time_sides(tangent_of_kernel(kernel), rounds)
-            ratios.append(min(times["ours"]) / min(times["primal"]))
-            out[f"jvp of {kernel.name}"] = {side: min(found) for side, found in times.items()}
-            least = pretty(min(times["ours"]))
-            rows.append([f"jvp of {kernel.name}", least, f"primal {pretty(min(times['primal']))}", f"{ratios[-1]:.2f}"])
     print_table(rows, ["derivative", "ours", "beside", "ratio"])
-    print(f"\nTangents of {len(ratios)} kernels cost {statistics.geometric_mean(ratios):.2f} times the kernel.")
-    return out
+    print()
+    return {**out, **measure_tangents(rounds, pretty, print_table)}

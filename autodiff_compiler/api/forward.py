@@ -50,6 +50,7 @@ class Pushforward(Transformed):
         results = lowered.function.results
         handed_on = range(count_leaves(main) if aux else len(results), len(results))
         fn = pipeline.pushforward(lowered.function, wanted.wrt, handed_on)
+        pipeline.own_tangents(fn, len(lowered.function.params), len(results))
         fn.meta["wrt"] = wanted.wrt
         carries = [type_of(r).may_be_float for r in results]
         return replace(lowered, function=fn, out=("split", tree, ("tuple", (main, tangent_tree(main, carries), *aux))))
@@ -68,7 +69,8 @@ class Pushforward(Transformed):
 
         def call(*leaves: Any) -> Callable[[Any], tuple[Any, Any]]:
             def push(tangents: Any) -> tuple[Any, Any]:
-                return run(*leaves, *match_tangents(tangents, tree, [leaves[k] for k in wrt]))  # type: ignore[no-any-return]
+                given = match_tangents(tangents, tree, [leaves[k] for k in wrt])
+                return run(*leaves, *given)  # type: ignore[no-any-return]
 
             return push
 
@@ -88,8 +90,8 @@ def tangent_tree(out: Tree, carries: Sequence[bool]) -> Tree:
     return with_children(out, [tangent_tree(t, carries) for t in children(out)])
 
 
-def match_tangents(tangents: Any, tree: Tree, primals: Sequence[Any]) -> list[Any]:
-    """The leaves of the tangents, checked against the arguments that they belong to."""
+def match_tangents(tangents: Any, tree: Tree, primals: Sequence[Any], copy: bool = False) -> list[Any]:
+    """The leaves of the tangents, checked against the arguments that they belong to. `copy`: as arrays of their own."""
     try:
         leaves = leaves_like(tree, tangents)[: len(primals)]
     except (TypeError, AttributeError, IndexError, KeyError) as error:
@@ -110,7 +112,7 @@ def match_tangents(tangents: Any, tree: Tree, primals: Sequence[Any]) -> list[An
             raise ArgumentError(f"tangent number {k} has shape {np.shape(d)}, its argument {np.shape(x)}")
         if np.iscomplexobj(d) and not np.iscomplexobj(x):
             raise ArgumentError(f"tangent number {k} is complex, but its argument is {_described(x)}")
-    return [as_tangent(d, x) for d, x in zip(leaves, primals)]
+    return [as_tangent(d, x, copy) for d, x in zip(leaves, primals)]
 
 
 def refuse_exact(tree: Tree, d: Any) -> None:
@@ -133,10 +135,12 @@ def _described(x: Any) -> str:
     return f"an array of {x.dtype} with shape {x.shape}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
 
 
-def as_tangent(d: Any, x: Any) -> Any:
+def as_tangent(d: Any, x: Any, copy: bool) -> Any:
     """The tangent in the type of the argument."""
     if type(x) in (float, complex):
         return type(x)(d)
+    if not copy and type(d) is type(x) is np.ndarray and d.dtype == x.dtype:
+        return d
     return np.asarray(as_cotangent(d, x)) if isinstance(x, np.ndarray) else as_cotangent(d, x)
 
 

@@ -60,7 +60,7 @@ class Linearized(Pullback):
 
             def push(*tangents: Any) -> Any:
                 try:
-                    found = push_leaves(*match_tangents(tangents, tree, primals))
+                    found = push_leaves(*match_tangents(tangents, tree, primals, copy=True))
                     every = [None] * (2 * count)
                     for k, d in zip(numbers, found if len(numbers) != 1 else [found]):
                         every[count + k] = d

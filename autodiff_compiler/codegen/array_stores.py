@@ -27,6 +27,7 @@ from ..ir.core import Builder, Op, Region, Value, structural_key, type_of
 from ..ir.opset import ACCUM, ADDAT, GET, SET
 from ..ir.types import same_dtype
 from .expressions import Printer
+from .nesting import is_augmented
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -44,7 +45,12 @@ def emit_array_store(e: Emitter, op: Op) -> None:
     if cut is not None:
         _emit_reshaped_store(e, op, base, cut)
     elif op.prim is SET:
-        e.line(f"{p.place(base, path)} {_stored(p, op)}")
+        view = _updated_view(p, op)
+        if view is not None:
+            inner = op.args[2].op
+            e.store([p.show(view)], p.show(inner.args[1]), f"{inner.prim.name}=")
+        else:
+            e.line(f"{p.place(base, path)} {_stored(p, op)}")
     else:
         e.line(_added(p, base, path, op.args[2]))
 
@@ -65,20 +71,37 @@ def _added(p: Printer, base: str, path: tuple[Any, ...], v: Any) -> str:
     return f"np.add.at({head}, {p.subscript(path[-1][1], nested=True)}, {p.show(v)})"
 
 
-def _stored(p: Printer, op: Op) -> str:
-    """``= v``, or ``-= u`` where v is the present part less u."""
+def _updated_view(p: Printer, op: Op) -> Value | None:
+    """The view of the part that the store changes, where it has a name, and what is stored is computed from it."""
     base, path, v = op.args
     inner = v.op if type(v) is Value else None
-    if inner is not None and inner in p.inlined and inner.prim.name in ("+", "-", "*", "/") and len(inner.args) == 2:
-        read = inner.args[0]
-        whole = read is base and opset.is_whole(path)
-        again = (
-            type(read) is Value and read.op is not None and read.op in p.inlined and read.op.prim is GET
-            and read.op.args[0] is base and structural_key(read.op.args[1]) == structural_key(path)
-        )  # fmt: skip
-        array = base.type.kind == "array" and same_dtype(inner.results[0].type.dtype, base.type.dtype)
-        if (whole or again) and array and opset.is_plain_path(path):
-            return f"{inner.prim.name}= {p.show(inner.args[1])}"
+    if inner is None or inner not in p.inlined or inner.prim.name not in ("+", "-", "*", "/") or len(inner.args) != 2:
+        return None
+    view = inner.args[0]
+    if type(view) is not Value or view.op is None or view.op in p.inlined or view.op.prim is not GET:
+        return None
+    same_part = (
+        view.op.parent is op.parent
+        and view.op.args[0] is base
+        and structural_key(view.op.args[1]) == structural_key(path)
+    )
+    same_type = view.type.kind == base.type.kind == "array" and same_dtype(inner.result.type.dtype, base.type.dtype)
+    sliced = len(path) == 1 and path[0][0] == "index" and all(type(i) is slice or _is_int(i) for i in path[0][1])
+    # A store drops axes of length one in front, an addition in place does not.
+    same_axes = view.type.ndim == inner.result.type.ndim
+    return view if same_part and same_type and sliced and view.type.dims and same_axes else None
+
+
+def _is_int(i: Any) -> bool:
+    dtype = i.type.dtype if type(i) is Value and i.type.is_scalar else None
+    return type(i) is int or (dtype is not None and dtype.kind in "iu")
+
+
+def _stored(p: Printer, op: Op) -> str:
+    """``= v``, or ``-= u`` where v is the present part less u."""
+    v = op.args[2]
+    if is_augmented(op, p.inlined) and type(v) is Value and v.op is not None and v.op in p.inlined:
+        return f"{v.op.prim.name}= {p.show(v.op.args[1])}"
     return f"= {p.show(v)}"
 
 

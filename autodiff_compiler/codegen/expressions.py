@@ -12,8 +12,8 @@ def f_grad(x, a, b):
     t3 = t2 * (x + 1.0)
     # adjoint of line 2: return -(x * ((a + b) * (a - b))) / ((a * b) * (x + 1.0))
     t4 = 1.0 / t3
-    x_bar = -(t4 * (-(x * t) / t3) * t2)
-    return x_bar - t4 * t
+    x_bar = -(t4 * (-(x * t) / t3) * t2) - t4 * t
+    return x_bar
 """
 
 from __future__ import annotations
@@ -475,4 +475,17 @@ _PRINTERS: dict[Prim, Any] = {
 }  # fmt: skip
 
 
-_BY_FN: dict[Any, Any] = {np.sum: _sum}  # NumPy's own functions, whose primitives are made elsewhere
+def _dot(p: Printer, op: Op) -> tuple[str, int]:
+    if len(op.args) == 2 and not op.kwargs and type_of(op.args[0]).kind == "array":
+        return f"{p.show(op.args[0], ATOM)}.dot({p.show(op.args[1])})", ATOM
+    return p.call(op), ATOM
+
+
+def _flip(p: Printer, op: Op) -> tuple[str, int]:
+    if len(op.args) == 1 and not op.kwargs and _is_float_vector(op.args[0]):
+        return f"{p.show(op.args[0], ATOM)}[::-1]", ATOM
+    return p.call(op), ATOM
+
+
+# NumPy's own functions, whose primitives are made elsewhere
+_BY_FN: dict[Any, Any] = {np.sum: _sum, np.dot: _dot, np.flip: _flip}

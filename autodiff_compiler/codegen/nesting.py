@@ -31,12 +31,29 @@ def f_grad(x, y):
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Container
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Builder, Op, Region, Value, leaves
-from ..ir.opset import ADDAT, GET, POP, PUSH, STACK_NEW, STORES
+from ..ir.core import (
+    CALL,
+    DERIVED,
+    FUNC,
+    IF,
+    LOOP,
+    TRY,
+    UNDEF,
+    Builder,
+    Op,
+    Region,
+    Value,
+    leaves,
+    structural_key,
+    type_of,
+)
+from ..ir.opset import ADDAT, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import content_operands, enclosing
+from ..ir.types import same_dtype
 from ..operations.choices import PRODUCT, QUOTIENT, RATIO
 
 MAX_DEPTH = 5
@@ -104,7 +121,9 @@ class Nesting:
                 self.raising.add(op)
                 if (isinstance(user, Region) or not _is_derived(user)) and _is_between(derived, k, last):
                     continue  # the function's own exception comes first
-            weight = 1 + sum([self.weight[x] for x in within])
+            weight = (op.prim is not opset.NEG) + sum([self.weight[x] for x in within])
+            if isinstance(user, Op) and v is user.args[-1] and is_augmented(user, self.inlined):
+                weight -= 1 + self.weight.get(op.args[0].op, 0)  # printed as ``a[i] -= ...``
             if weight > MAX_DEPTH:
                 continue
             if isinstance(user, Op) and user in self.weight and self.weight[user] + weight > MAX_DEPTH:
@@ -192,6 +211,28 @@ class Nesting:
                 if op.regions[0].params[k + 1] in self.analysis.mutated:
                     found |= self.analysis.of(init)
         return found or None
+
+
+def is_augmented(store: Op, inlined: Container[Op]) -> bool:
+    """The store puts a sum, difference, product or quotient of what is in the place, and of another value, there."""
+    if store.prim is not SET:
+        return False
+    base, path, v = store.args
+    inner = v.op if type(v) is Value else None
+    if inner is None or inner.prim.name not in ("+", "-", "*", "/") or len(inner.args) != 2:
+        return False
+    if base.type.kind != "array" or not same_dtype(inner.result.type.dtype, base.type.dtype):
+        return False
+    read = inner.args[0]
+    axes, more = type_of(read).ndim, inner.result.type.ndim
+    if axes is not None and more is not None and axes < more:
+        return False  # a store drops axes of length one in front, an addition in place does not
+    if read is base:
+        return opset.is_whole(path) and opset.is_plain_path(path)
+    return (
+        opset.is_plain_path(path) and type(read) is Value and read.op is not None and read.op in inlined
+        and read.op.prim is GET and read.op.args[0] is base and structural_key(read.op.args[1]) == structural_key(path)
+    )  # fmt: skip
 
 
 def _is_derived(op: Op) -> bool:

@@ -106,6 +106,7 @@ class Prim:
     singular: a partial may be infinite where the operation is finite: which zeros of a cotangent are kept
     linear:   groups of parameters; the operation is linear in those of a group together
     tangents: the rule for the tangent of a parameter by its name, where it is not derived from the columns above
+    together: rules for the tangent of several parameters at once, by their names, where that costs less than the sum
     batch:    applies the operation to stacks of operands: ``batch(batcher, op)``
     """
 
@@ -131,6 +132,7 @@ class Prim:
     singular: int = 0
     linear: tuple[tuple[str, ...], ...] = ()
     tangents: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    together: dict[tuple[str, ...], Callable[..., Any]] = field(default_factory=dict)
     batch: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:

@@ -50,6 +50,11 @@ def _divide_y(g: Any, out: Any, x: Any, y: Any) -> Any:
     return guarded(g, lambda out, y: -(_divided(g, y, out) * out), (out, y))  # g / y is the cotangent of x, too
 
 
+@jvp((operator.truediv, np.true_divide), "x1", "x2")
+def _divide_jvp(d: Any, out: Any, x: Any, y: Any) -> Any:
+    return _divided(d[0] - d[1] * out, y, out)
+
+
 def _divided(g: Any, y: Any, out: Any) -> Any:
     """``g / y``: where NumPy has made the quotient `out`, Python must not raise here."""
     if lib.may_raise(g, y) and not lib.may_be_python(out) and (lib.may_have_no_elements(y) or lib.chosen(y)):

@@ -204,6 +204,19 @@ def swap(x: Any) -> Any:
     return np.swapaxes(x, -1, -2)
 
 
+def is_transpose(x: Any, y: Any) -> bool:
+    """One matrix was made as the transpose of the other, or both are the same vector."""
+    if type(x) is not Value or type(y) is not Value:
+        return False
+    if x is y:
+        return x.type.ndim == 1
+    return any(
+        b.type.ndim == 2 and b.op is not None and b.op.prim is GET and b.op.args[0] is a
+        and b.op.args[1] == (("transpose", None),)
+        for a, b in ((x, y), (y, x))
+    )  # fmt: skip
+
+
 def transpose(x: Any, order: Sequence[int]) -> Any:
     """`x` with its axes in this order; `x` itself where that is their order."""
     order = tuple(order)

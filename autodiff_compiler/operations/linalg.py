@@ -185,6 +185,24 @@ def _dot_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     return _contract(g, a, b, _dot_axes(p, q), False)
 
 
+@jvp((np.matmul, operator.matmul), "x1", "x2")
+def _matmul_jvp(d: Any, out: Any, x: Any, y: Any) -> Any:
+    return _gram_jvp(d[0], d[1], x, y)
+
+
+@jvp(np.dot, "a", "b")
+def _dot_jvp(d: Any, out: Any, a: Any, b: Any) -> Any:
+    return _gram_jvp(d[0], d[1], a, b)
+
+
+def _gram_jvp(dx: Any, dy: Any, x: Any, y: Any) -> Any:
+    """The tangent of a product of something and its own transpose: of the two parts, one is the other's transpose."""
+    if not (lib.is_transpose(x, y) and lib.is_transpose(dx, dy)):
+        return NotImplemented
+    half = dx @ y
+    return half + (half if ndim(x) == 1 else half.T)
+
+
 def _inner_dims(b: Builder, p: Dims, q: Dims) -> Dims:
     if not p or not q:
         return p or q

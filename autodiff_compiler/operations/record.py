@@ -312,19 +312,25 @@ def _parameter(prim: Prim, name: str) -> str:
 SYMMETRIC: Any = object()
 
 
-def jvp(fns: Any, argument: str) -> Callable[[F], F]:
+def jvp(fns: Any, argument: str, *others: str) -> Callable[[F], F]:
     """Declare the tangent by one argument: ``rule(d, out, *args, **kwargs)`` gives what that argument's tangent `d`
     contributes to the tangent of the result.
 
     For a variadic argument (named with its star) or a tuple of arrays, `d` is a tuple with a tangent, or None, for
     each. For several results, the rule returns a tuple. A rule that returns None says that the contribution is zero.
     One that returns NotImplemented leaves it to the transposed pullback.
+
+    With several arguments, `d` is a tuple of their tangents, and the rule is taken where all of them have one. If it
+    returns NotImplemented, the tangent is the sum of what each contributes.
     """
     _note(sys._getframe(1))
 
     def enter(rule: F) -> F:
         for prim in prims_of(fns, make=True):
-            prim.tangents[_parameter(prim, argument)] = rule
+            if others:
+                prim.together[tuple([_parameter(prim, name) for name in (argument, *others)])] = rule
+            else:
+                prim.tangents[_parameter(prim, argument)] = rule
         return rule
 
     return enter

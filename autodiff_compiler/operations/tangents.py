@@ -5,6 +5,8 @@ Most operations need no rule of their own:
 - An elementwise operation multiplies by its partial derivative, as its pullback does. So the pullback, applied to the
   tangent, gives the tangent of the result.
 - An operation that is linear in an argument is applied to the argument's tangent.
+- Where two arguments move, one expression may cost less than the sum of what each contributes: a quotient is divided
+  once.
 - Others have a rule of their own in their record, where the transposed pullback would be slow. `transforms.jvp`
   transposes the pullback of the rest.
 
@@ -66,11 +68,17 @@ def contributions(
     found: list[Any] = []
     rest: list[str] = []
     done: set[str] = set()
+    for names, together in prim.together.items():
+        if all(dots.get(name) is not None for name in names):
+            t = together(tuple([dots[name] for name in names]), out, *args, **kwargs)
+            if t is not NotImplemented:
+                found.append(t)
+                done.update(names)
     for name, d in dots.items():
         how = column(prim, name)
         if name in done or how == "zero":
             continue
-        t: Any = NotImplemented
+        t = NotImplemented
         if how == "explicit":
             t = prim.tangents[name](d, out, *args, **kwargs)
         elif how == "linear":

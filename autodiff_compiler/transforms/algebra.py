@@ -21,6 +21,7 @@ True
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,8 @@ from ..ir import opset
 from ..ir.core import Builder, Op, Prim, Value, structural_key, type_of
 from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIM, DIV, GET, MUL, NEG, SET, SIZE, SPREAD, SUB, SUM_TO, ZEROS
 from ..ir.types import Ty, same_dtype
+from ..operations.linalg import DOT
+from ..operations.reductions import SUM
 
 
 def _is_number(x: Any, value: float) -> bool:
@@ -97,7 +100,11 @@ def _regroup(b: Builder, x: Any, y: Any) -> Any:
     """``a * (b * X)`` as ``(a * b) * X`` for numbers a, b: one pass over the array instead of two. For adjoints
     only."""
     for a, other in ((x, y), (y, x)):
-        if not type_of(a).is_scalar or type(other) is not Value or other.op is None or other.op.prim is not MUL:
+        if not type_of(a).is_scalar or type(other) is not Value or other.op is None:
+            continue
+        if other.op.prim is ADD and other.op.args[0] is other.op.args[1] and _literal(a):
+            return b.emit(MUL, 2.0 * a, other.op.args[0])
+        if other.op.prim is not MUL:
             continue
         for n, rest in (other.op.args, other.op.args[::-1]):
             both_literal = _literal(a) and _literal(n)
@@ -160,9 +167,51 @@ def _add(b: Builder, x: Any, y: Any) -> Any:
     # x + (-y) reads better as x - y.
     if _negated(y) is not None:
         return b.emit(SUB, x, _negated(y))
-    if _negated(x) is not None and type(y) is Value and y.type.is_scalar:
+    if _negated(x) is not None and type(y) is Value and (y.type.is_scalar or b.tag is not None):
         return b.emit(SUB, y, _negated(x))
+    if b.tag is not None and b.cotangents is not None and not b.cotangents.shared:
+        collected = _collected(b, x, y)
+        if collected is not NotImplemented:
+            return collected
     return _binary_spread(b, ADD, x, y)
+
+
+def _collected(b: Builder, x: Any, y: Any) -> Any:
+    """``n * X + n * Y`` as ``n * (X + Y)`` for a number n: one pass over an array less. The terms may stand in sums."""
+    op = y.op if type(y) is Value else None
+    if op is None or op.tag is None or op.prim not in (ADD, MUL):
+        return NotImplemented
+    if op.prim is ADD:
+        first = _with_term(b, x, op.args[0])
+        return NotImplemented if first is None else b.emit(ADD, first, op.args[1])
+    found = _with_term(b, x, y)
+    return NotImplemented if found is None else found
+
+
+def _with_term(b: Builder, x: Any, y: Any) -> Any:
+    """The sum of `x` and of ``y = n * Y`` in one of the terms of `x`, or None."""
+    op = x.op if type(x) is Value else None
+    term, other = _scaled(y), _scaled(x)
+    if term is None or op is None or op.tag is None:
+        return None
+    if other is not None and other[0] is term[0] and other[1].type == term[1].type:
+        return b.emit(MUL, b.emit(ADD, other[1], term[1]), term[0])
+    if op.prim is ADD:
+        for one, rest in (op.args, op.args[::-1]):
+            found = _with_term(b, one, y)
+            if found is not None:
+                return b.emit(ADD, found, rest)
+    return None
+
+
+def _scaled(x: Any) -> Any:
+    """(n, X) where `x` is ``n * X`` for a number n and an array X, or None."""
+    op = x.op if type(x) is Value else None
+    if op is not None and op.tag is not None and op.prim is MUL:
+        for n, rest in (op.args, op.args[::-1]):
+            if type_of(n).is_scalar and type(rest) is Value and rest.type.kind == "array" and rest.type.is_float:
+                return n, rest
+    return None
 
 
 def _sub(b: Builder, x: Any, y: Any) -> Any:
@@ -397,6 +446,56 @@ def _reduce(b: Builder, g: Any, axes: tuple[int, ...] | None, keepdims: bool) ->
     return opset.apply(np.sum, g, **kwargs)
 
 
+def _sum(b: Builder, x: Any, *args: Any, **kwargs: Any) -> Any:
+    """A sign goes outwards, and so does a number that all elements are multiplied by, unless the product is there for
+    something else, too. The sum of a product is that of two vectors. For derivatives only: the sum is rounded
+    differently."""
+    if b.tag is None or type(x) is not Value or not x.type.is_float or x.type.kind != "array":
+        return NotImplemented
+    if args or not kwargs.keys() <= {"axis", "keepdims"} or any(type(v) is Value for v in kwargs.values()):
+        return NotImplemented
+    if _negated(x) is not None:
+        return b.emit(NEG, b.emit(SUM, _negated(x), **kwargs))
+    if any(v is not None and v is not False for v in kwargs.values()):
+        return NotImplemented
+    factor, rest = (1, x) if b.cotangents is None or b.cotangents.shared else _literal_factor(b, x)
+    if rest is not x:
+        return b.emit(MUL, factor, b.emit(SUM, rest, **kwargs))
+    if x.op is not None and x.op.prim is MUL and x.type.ndim == 1:
+        u, v = x.op.args
+        if (
+            all(map(_is_vector, (u, v)))
+            and u.type.dtype == v.type.dtype
+            and b.dims.same(u.type.dims[0], v.type.dims[0])
+        ):
+            return b.emit(DOT, u, v)
+    return NotImplemented
+
+
+def _is_vector(x: Any) -> bool:
+    """Its product with another is computed as precisely as it is stored."""
+    t = type_of(x)
+    return type(x) is Value and t.kind == "array" and t.ndim == 1 and t.dtype in _OF_BLAS
+
+
+_OF_BLAS = [np.dtype(t) for t in (np.float32, np.float64, np.complex64, np.complex128)]
+
+
+def _literal_factor(b: Builder, x: Any) -> tuple[Any, Any]:
+    """(c, y) where `x` is ``c * y`` for a number c that stands in the code; (1, x) where none does."""
+    op = x.op if type(x) is Value else None
+    if op is not None and op.prim is ADD and op.args[0] is op.args[1]:
+        return 2.0, op.args[0]
+    if op is not None and op.prim is MUL and op.tag is not None:
+        for one, other in (op.args, op.args[::-1]):
+            if _literal(one) and math.isfinite(one) and _float_like(other):
+                return one, other
+            factor, rest = _literal_factor(b, one)
+            if rest is not one and rest.type.kind == one.type.kind == "array":
+                return factor, b.emit(MUL, rest, other) if one is op.args[0] else b.emit(MUL, other, rest)
+    return 1, x
+
+
 def _match_dtype(b: Builder, g: Any, tx: Ty) -> Any:
     """The cotangent in the dtype of its primal."""
     tg = type_of(g)
@@ -421,7 +520,7 @@ def install(b: Builder) -> Builder:
     """Have the builder apply these rewrites."""
     rules: dict[Prim, Callable[..., Any]] = {
         MUL: _mul, DIV: _div, NEG: _neg, ADD: _add, SUB: _sub, SPREAD: _spread, ACCUM: _accum, ADDAT: _addat, SET: _set,
-        GET: _get, CAST: _cast, DIM: _dim, SUM_TO: _sum_to,
+        GET: _get, CAST: _cast, DIM: _dim, SUM_TO: _sum_to, SUM: _sum,
     }  # fmt: skip
     for prim, rule in rules.items():
         b.peepholes.setdefault(prim, []).append(rule)

@@ -97,6 +97,7 @@ class Tangents:
     """
 
     masks = True
+    shared = False  # a tangent usually has one use
 
     def __init__(self, body: Region, bent: Container[Value]):
         self.body = body

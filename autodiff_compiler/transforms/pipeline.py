@@ -47,9 +47,10 @@ from .jacobian import combine, is_number, stack_cotangents, stack_tangents
 from .jvp import push_forward
 from .lists import forget_likes
 from .residuals import place
-from .results import finish_results, finish_tangents, own_what_is_read
+from .results import finish_results, finish_tangents, own_tangents, own_what_is_read
 from .shapes import shapes_from_arguments
 from .simplify import drop_dead, fuse_branches, simplify
+from .stored import read_once
 from .taylor import push_series
 from .vjp import differentiate
 
@@ -160,6 +161,8 @@ PASSES: tuple[Pass, ...] = (
          "a function", "the function with a tangent beside each active value", doing="differentiating it"),
     Pass("tangent", "shapes", lambda task: shapes_from_arguments(task.fn),
          "any function", "operations that need a shape only ask an argument for it"),
+    Pass("tangent", "stored", lambda task: read_once(task.fn),
+         "any function", "no number is read back from the place where it was just stored"),
     Pass("tangent", "common", lambda task: merge_equal(task.fn),
          "any function", "no operation of a derivative computes what is there already"),
     Pass("tangent", "fuse branches", lambda task: fuse_branches(task.fn),
@@ -398,6 +401,7 @@ __all__ = [
     "finish",
     "gauss_newton",
     "jacobian",
+    "own_tangents",
     "pushforward",
     "restore_in_place",
     "run_stage",

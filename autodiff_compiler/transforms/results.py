@@ -2,6 +2,7 @@
 
 Takes an adjoint. `finish_results` gives the cotangents the kind, shape and dtype of their arguments. `own_what_is_read`
 lets a pullback read only arrays of its own, because the caller may write into the arguments before the pullback runs.
+`own_tangents` lets a pushforward take the caller's tangents as they are.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show
@@ -25,7 +26,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, leaves, type_of
-from ..ir.opset import COPY, FINISH, OWN, STORES
+from ..ir.opset import ACCUM, ADDAT, COPY, FINISH, OWN, POP, PUSH, SET, STORES
 from ..ir.rewrite import collect_uses, content_operands, replace_values
 from ..ir.types import OBJECT, same_dtype
 
@@ -94,10 +95,7 @@ def own_what_is_read(fn: Function, results: int) -> None:
     uses = collect_uses(body)
     for param in body.params[: len(body.params) - seeds]:
         if not param.type.is_scalar and param.type != OBJECT and (param in read or _lives_on(uses.get(param, []))):
-            copy = Op(COPY, (param,))
-            copy.results = [Value(param.type, param.hint, copy)]
-            copy.parent = body
-            copies.append(copy)
+            copies.append(_copy_of(param, body))
     replace_values(body, {copy.args[0]: copy.results[0] for copy in copies})
     read.update([copy.results[0] for copy in copies])  # an argument that is a result, too
     body.ops[:0] = copies
@@ -106,14 +104,56 @@ def own_what_is_read(fn: Function, results: int) -> None:
     for k in range(results):
         out = exits[k]
         if type(out) is Value and not out.type.is_scalar and out.type.kind != "object":
-            copy = Op(OWN if out.type.kind == "list" else COPY, (out,))
-            copy.results = [Value(out.type, out.hint, copy)]
-            copy.parent = body
             if _shared_with(out, read):
+                copy = _copy_of(out, body)
                 body.ops.insert(last, copy)
                 last += 1
-                exits[k] = copy.results[0]
+                exits[k] = copy.result
     body.exit = tuple(exits)
+
+
+def own_tangents(fn: Function, primals: int, results: int) -> None:
+    """Let a pushforward neither hand on the arrays that it gets as tangents, nor read them when they may have changed.
+
+    The tangents are the parameters behind the first `primals`, and the results behind the first `results`. An operation
+    with an effect may write into any array that is not an argument.
+    """
+    body = fn.body
+    tangents = [p for p in body.params[primals:] if not p.type.is_scalar]
+    exits = list(body.exit)
+    handed_on = [
+        k for k in range(results, len(exits))
+        if type(exits[k]) is Value and not exits[k].type.is_scalar and _hands_on(exits[k], set(tangents))
+    ]  # fmt: skip
+    if any(op.prim.effects and op.prim not in (PUSH, POP) for op in body.walk()) or any(
+        exits[k].type.kind != "array" for k in handed_on
+    ):
+        copies = [_copy_of(p, body) for p in tangents]
+        replace_values(body, {copy.args[0]: copy.result for copy in copies})
+        body.ops[:0] = copies
+        return
+    for k in handed_on:
+        copy = _copy_of(exits[k], body)
+        body.ops.append(copy)
+        exits[k] = copy.result
+    body.exit = tuple(exits)
+
+
+def _hands_on(v: Value, params: set[Value]) -> bool:
+    """The value may share memory with one of these parameters. What was stored into is no parameter: those are copied
+    before."""
+    while v.op is not None and v.op.prim.alias == "view" and type(v.op.args[0]) is Value:
+        v = v.op.args[0]
+    if v.op is None:
+        return v in params
+    return v.op.prim not in (SET, ADDAT, ACCUM) and (v.op.prim.alias != "fresh" or bool(v.op.regions))
+
+
+def _copy_of(v: Value, body: Region) -> Op:
+    copy = Op(OWN if v.type.kind == "list" else COPY, (v,))
+    copy.results = [Value(v.type, v.hint, copy)]
+    copy.parent = body
+    return copy
 
 
 def _lives_on(users: list[Op | Region]) -> bool:

@@ -88,7 +88,7 @@ def may_drop(op: Op) -> bool:
 
 def in_bounds(op: Op) -> bool:
     """A single subscript of slices and variables of loops over (a part of) the axes that they index."""
-    base, path = op.args
+    base, path = op.args[:2]
     dims = base.type.dims if type(base) is Value else None
     if dims is None or len(path) != 1 or path[0][0] != "index" or op.parent is None:
         return False

@@ -47,6 +47,8 @@ Mask = Any
 class Cotangents:
     """What is known of the cotangents in the reverse sweep over one function."""
 
+    shared = True  # a cotangent usually has several uses
+
     def __init__(self, b: Builder, body: Region, inputs: Iterable[Value], masks: bool | None = True):
         self.b = b
         self.body = body

@@ -23,5 +23,5 @@ def drawdown_grad(r):
     t = np.ravel(1.0 + r)
     t2 = np.flip(np.cumprod(np.flip(shift(t, 0, 1, -1), 0), 0), 0)
     # adjoint of line 9: wealth = np.cumsum(r)
-    t3 = np.reshape(np.flip(np.cumsum(np.flip(2.0 * np.cumsum(r)))), -1)
+    t3 = np.reshape(np.cumsum((2.0 * np.cumsum(r))[::-1])[::-1], -1)
     return np.reshape(np.cumprod(shift(t, 0, 1), 0) * t2, -1) + t3

@@ -23,8 +23,7 @@ def margin_grad(a):
     # adjoint of line 9: return a.max() - np.sum(a.min(axis=0)) * max(a[0, 0], 0.5)
     a_bar[0, 0] = 0.0 if t2 < 0.5 else -t.sum()
     t3 = a == t
-    t = np.broadcast_to(-max(t2, 0.5), t.shape) / t3.sum(axis=0) * t3
-    a_bar += t
+    a_bar += np.broadcast_to(-max(t2, 0.5), t.shape) / t3.sum(axis=0) * t3
     t = a == np.max(a)
     a_bar += np.divide(1.0, np.count_nonzero(t)) * t
     return a_bar

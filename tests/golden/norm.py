@@ -26,6 +26,5 @@ def angle_grad(a, b):
     u_bar = 1.0 / (1.0 if t3 == 0 else t3) * t2
     # adjoint of line 9: u = a / np.linalg.norm(a)
     a_bar = u_bar / t
-    t = (-(a_bar * u)).sum() / (1.0 if t == 0 else t)
-    a_bar += t * a
+    a_bar -= a_bar.dot(u) / (1.0 if t == 0 else t) * a
     return a_bar, -u_bar

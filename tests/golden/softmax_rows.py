@@ -30,8 +30,8 @@ def loss_grad(logits, labels):
     # adjoint of line 11: return -logp[np.arange(len(labels)), labels].mean()
     np.add.at(logp_bar, (t4, labels), -1.0 / labels.shape[0])
     # adjoint of line 10: logp = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
-    logp_bar += (-logp_bar).sum(axis=1, keepdims=True) / t3 * t2
+    logp_bar -= logp_bar.sum(axis=1, keepdims=True) / t3 * t2
     # adjoint of line 9: z = logits - logits.max(axis=1, keepdims=True)
     t = logits == t
-    logp_bar += (-logp_bar).sum(axis=1, keepdims=True) / t.sum(axis=1, keepdims=True) * t
+    logp_bar -= logp_bar.sum(axis=1, keepdims=True) / t.sum(axis=1, keepdims=True) * t
     return logp_bar

@@ -25,7 +25,7 @@ def smooth_grad(u, steps, rate):
         t = u[1:-1, 1:-1]
         t2 = u[1:-1, 2:]
         t2 = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + t2
-        u[1:-1, 1:-1] = t + rate * (t2 - 4.0 * t)
+        t += rate * (t2 - 4.0 * t)
     # adjoint of line 12: return np.sum(u * u)
     u_bar = 2.0 * u
     # adjoint of line 10: for _ in range(steps):
@@ -33,7 +33,7 @@ def smooth_grad(u, steps, rate):
         # adjoint of line 11: u[1:-1, 1:-1] += rate * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, : ... - 4.0 * u[1:-1, 1:-1])
         t = u_bar[1:-1, 1:-1]
         t2 = t * rate
-        u_bar[1:-1, 1:-1] = t + -4.0 * rate * t
+        t += -4.0 * rate * t
         u_bar[1:-1, 2:] += t2
         u_bar[1:-1, :-2] += t2
         u_bar[2:, 1:-1] += t2

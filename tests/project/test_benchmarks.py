@@ -8,7 +8,10 @@ import math
 import numpy as np
 import pytest
 
+from benchmarks.derivatives import check_tangent, sides_of_tangent
+from benchmarks.kernels import all_kernels
 from benchmarks.run import WORKLOADS, as_tuple, linear_source
+from benchmarks.tangents_by_hand import TANGENTS
 from tests.differences import differences
 
 MODULES = [importlib.import_module(f"benchmarks.{name}") for name in WORKLOADS]
@@ -60,6 +63,21 @@ def test_compiled_gradient_agrees(module):
     got = as_tuple(derived(*args))
     for a, b in zip(got, as_tuple(module.by_hand(*args)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("by_hand", TANGENTS, ids=lambda f: f.__name__)
+def test_tangents_by_hand_and_compiled_are_derivatives(by_hand):
+    (kernel,) = [kernel for kernel in all_kernels() if kernel.name == by_hand.__name__]
+    fresh, sides = sides_of_tangent(kernel, by_hand, kernel.small)
+    check_tangent(fresh, sides)
+    both = fresh()
+    count = len(both) // 2
+    ends = []
+    for step in (1e-6, -1e-6):
+        moved = [x if d is None else x + step * d for x, d in zip(both[:count], fresh()[count:])]
+        ends.append(kernel.function(*moved))
+    slope = (ends[0] - ends[1]) / 2e-6
+    np.testing.assert_allclose(sides["hand"](*fresh())[1], slope, rtol=1e-6, atol=1e-8)
 
 
 def test_generated_function_has_the_length_it_claims():
