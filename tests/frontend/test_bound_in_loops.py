@@ -51,7 +51,7 @@ def by_a_condition(a, n):
     total = 0.0
     for i in range(n):
         if a * i > 1.0:
-            total += best * a
+            total += best * a  # noqa: F821
         best = a * i + total
     return total
 
@@ -70,7 +70,7 @@ def test_what_is_not_bound_raises() -> None:
         total = 0.0
         for i in range(n):
             if i > 0:
-                total += z * a
+                total += z * a  # noqa: F821
             if i != 0:
                 z = a
         return total
