@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import AliasError, ArgumentError, RuleLookupError, SourceUnavailableError, is_interruption
-from ..ir.core import Prim, Value, leaves, structural_key, type_of
+from ..ir.core import IF, TRY, Prim, Value, leaves, structural_key, type_of
 from ..ir.foreign import CALLED, EFFECTS, is_inert, leaves_alone, loaded, root_module, runs_own_code
 from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import KNOWN, is_numpys, names_of, signature_of
-from ..ir.sites import CALL_OBJECT
+from ..ir.sites import CALL_OBJECT, GET_ITEM, GET_NEXT
 from ..lowered import lowering_of
 from ..operations.draws import ORDER, drawn, generator_of, shuffles
 from .avals import (
@@ -499,8 +499,13 @@ def _runs_nothing(ctx: Calls, av: Val) -> bool:
     if is_builtin_class(ctx.known_objects.get(x)):
         return True
     op = x.op  # what such a function made of text, and what that has
-    own = op is not None and (op.prim.fn is getattr or runs_own_code(op.prim.fn))
-    return own and op is not None and all(_runs_nothing(ctx, arg) for arg in (*op.args, *op.kwargs.values()))
+    if op is None:
+        return False
+    if op.prim in (IF, TRY):
+        place = op.results.index(x) - (2 if op.prim is TRY else 0)
+        return place >= 0 and all(_runs_nothing(ctx, region.exit[place]) for region in op.regions)
+    own = op.prim.fn is getattr or op.prim in (GET_ITEM, GET_NEXT) or runs_own_code(op.prim.fn)
+    return own and all(_runs_nothing(ctx, arg) for arg in (*op.args, *op.kwargs.values()))
 
 
 def _is_of(ctx: Calls, av: Val, cls: type, node: Node) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import io
 import json
@@ -427,7 +428,19 @@ def text_is_read_before(x):
     return x**2 * HELD.weight * found["a"] * len(kinds)
 
 
+def trees_are_changed_before(x):
+    try:
+        tree = ast.parse("a + 1")
+    except SyntaxError:
+        return x
+    ast.fix_missing_locations(tree)
+    for node in tree.body:
+        ast.fix_missing_locations(node)
+    return x**2 * HELD.weight
+
+
 def test_what_reads_text_changes_nothing() -> None:
+    assert ad.grad(trees_are_changed_before)(2.0) == 2 * 2.0 * 3.0
     tokens = len(list(tokenize.tokenize(io.BytesIO(b'{"b": 3}').readline)))
     assert ad.grad(text_is_read_before)(2.0) == 2 * 2.0 * 3.0 * 2 * tokens
 
