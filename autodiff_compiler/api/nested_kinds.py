@@ -11,7 +11,8 @@ from typing import Any
 from ..errors import ArgumentError, NonScalarOutputError, UnsupportedError
 from ..frontend.avals import Ref, Seq
 from ..frontend.structures import built, operands_of
-from ..ir.core import Function, type_of
+from ..ir.core import Builder, Function, type_of
+from ..ir.opset import AS_SCALAR
 from ..transforms import jacobian, pipeline
 from ..tree import Tree, children
 
@@ -116,10 +117,18 @@ def check_scalar(name: str, tree: Tree, leaves: list[Any], loc: Any) -> None:
     """The result of a function is one number."""
     if tree[0] != "leaf" or (type_of(leaves[0]).dims not in ((), None)) or type_of(leaves[0]).kind == "list":
         raise NonScalarOutputError(f"{name} needs a scalar result", loc, "sum the result of the function")
+    if jacobian.is_complex(leaves[0]):
+        raise NonScalarOutputError(
+            f"{name} needs a real result, and this one is complex", loc, "return its real part, or its absolute value"
+        )
 
 
 def adjoint_of(inner: Function, count: int, extra: int, keep: bool) -> Function:
     """The adjoint of a function with one result and `extra` others, in the types of its arguments."""
+    t = type_of(inner.results[0])
+    if t.kind != "array" and (t.dims is None or not t.is_real):  # a power of Python's numbers may be complex
+        value, *rest = inner.body.exit
+        inner.body.exit = (Builder(inner.body).emit(AS_SCALAR, value), *rest)
     wrt = list(range(count))
     fn = pipeline.adjoint(inner, wrt, seeds=[1.0, *[False] * extra], keep_results=keep)
     fn.meta["wrt"] = wrt

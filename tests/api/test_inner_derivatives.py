@@ -163,6 +163,20 @@ def test_gradients_through_them(f: Any) -> None:
         np.testing.assert_allclose(ad.jvp(f, (x,), (x,))[1], np.dot(found, x), rtol=1e-9)
 
 
+def test_results_that_are_complex() -> None:
+    """Of those that may be, the run tells. Before, the derivative of the real part was taken."""
+
+    def power(x: Any) -> Any:
+        return x**2.5
+
+    for f in (lambda x: ad.grad(lambda y: power(y))(x), lambda x: ad.hvp(power)(x, 1.0) * x):
+        assert np.isfinite(ad.grad(f)(0.5))
+        with pytest.raises(ad.AutodiffError, match="complex"):
+            ad.grad(f)(-0.5)
+    with pytest.raises(ad.AutodiffError, match="real result"):
+        ad.grad(lambda x: ad.grad(lambda y: y * 1j)(x))(0.5)
+
+
 def test_what_is_beside_needs_a_pair() -> None:
     def f(x: Any) -> Any:
         return np.sum(ad.grad(lambda v: np.sum(v), has_aux=True)(x)[0])
