@@ -110,7 +110,8 @@ class Printer:
 
     def bind(self, x: Any) -> str:
         """A name in the emitted module for an object that has no literal."""
-        stem = "place" if isinstance(x, Loc) else identifier(getattr(x, "__name__", type(x).__name__), "constant")
+        own = "constant" if isinstance(x, np.ndarray) else getattr(x, "__name__", type(x).__name__)
+        stem = "place" if isinstance(x, Loc) else identifier(own, "constant")
         name, n = stem, 1
         while self.naming.is_taken(name) or (name in self.objects and self.objects[name] is not x):
             n += 1

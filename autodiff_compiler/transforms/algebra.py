@@ -31,6 +31,7 @@ from ..ir import opset
 from ..ir.core import Builder, Op, Prim, Value, structural_key, type_of
 from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIM, DIV, GET, MUL, NEG, SET, SIZE, SPREAD, SUB, SUM_TO, ZEROS
 from ..ir.types import Ty, same_dtype
+from ..operations.choices import OVER
 from ..operations.linalg import DOT
 from ..operations.reductions import SUM
 
@@ -144,6 +145,12 @@ def _div(b: Builder, x: Any, y: Any) -> Any:
         if _is_number(one, 1) and _python_int(count):
             return b.emit(DIV, count, y)
     return _binary_spread(b, DIV, x, y)
+
+
+def _over(b: Builder, x: Any, y: Any) -> Any:
+    if _negated(x) is None or b.tag is None:
+        return NotImplemented
+    return b.emit(NEG, b.emit(OVER, _negated(x), y))
 
 
 def _neg(b: Builder, x: Any) -> Any:
@@ -520,7 +527,7 @@ def install(b: Builder) -> Builder:
     """Have the builder apply these rewrites."""
     rules: dict[Prim, Callable[..., Any]] = {
         MUL: _mul, DIV: _div, NEG: _neg, ADD: _add, SUB: _sub, SPREAD: _spread, ACCUM: _accum, ADDAT: _addat, SET: _set,
-        GET: _get, CAST: _cast, DIM: _dim, SUM_TO: _sum_to, SUM: _sum,
+        GET: _get, CAST: _cast, DIM: _dim, SUM_TO: _sum_to, SUM: _sum, OVER: _over,
     }  # fmt: skip
     for prim, rule in rules.items():
         b.peepholes.setdefault(prim, []).append(rule)

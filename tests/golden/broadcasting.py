@@ -16,6 +16,7 @@ arguments = (np.cos(np.arange(12.0)).reshape(4, 3), np.array([1.0, 2.0, 0.5]), 0
 
 # === emitted ===
 import numpy as np
+from autodiff_compiler.runtime import over
 
 
 def standardise_grad(x, scale, shift):
@@ -27,8 +28,8 @@ def standardise_grad(x, scale, shift):
     t3 = x_bar.sum(axis=0)
     # adjoint of line 10: sigma = x.std(axis=0)
     n = x.shape[0]
-    t4 = (x_bar * t).sum(axis=0) / (np.where(sigma == 0, 1.0, sigma) * n)
-    x_bar -= t4 * (x - x.sum(axis=0, keepdims=True) / n)
+    t4 = x - x.sum(axis=0, keepdims=True) / n
+    x_bar -= over((x_bar * t).sum(axis=0), sigma * n) * t4
     # adjoint of line 9: mu = x.mean(axis=0)
     x_bar -= t3 / n
     return x_bar, (t2 * t).sum(axis=0), t2.sum()

@@ -21,10 +21,9 @@ def angle_grad(a, b):
     t = np.linalg.norm(a)
     u = a / t
     t2 = u - b
-    t3 = np.linalg.norm(t2)
     # adjoint of line 10: return np.linalg.norm(u - b)
-    u_bar = 1.0 / (1.0 if t3 == 0 else t3) * t2
+    u_bar = 1.0 / (np.linalg.norm(t2) or np.inf) * t2
     # adjoint of line 9: u = a / np.linalg.norm(a)
     a_bar = u_bar / t
-    a_bar -= a_bar.dot(u) / (1.0 if t == 0 else t) * a
+    a_bar -= a_bar.dot(u) / (t or np.inf) * a
     return a_bar, -u_bar
