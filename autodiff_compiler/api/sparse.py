@@ -39,26 +39,31 @@ _MOST_KEPT = 16  # patterns of one function
 class Recipe:
     """How to compute a sparse derivative.
 
-    forward: along tangents of the argument, otherwise along cotangents of the result
-    seeds:   the directions, as a stack
-    colours: how many there are
+    sweeps:  for one stack of directions, or two: whether they are tangents of the argument, otherwise they are
+             cotangents of the result; and the stack
+    colours: how many directions there are
     places:  where each element of the matrix is among the derivatives along the directions
     columns, starts: of the matrix, as SciPy has them
     """
 
-    forward: bool
-    seeds: Any
+    sweeps: tuple[tuple[bool, Any], ...]
     colours: int
     places: Any
     columns: Any
     starts: Any
     shape: tuple[int, int]
 
-    def matrix(self, derivatives: Any) -> Any:
-        """The sparse matrix, from the derivatives along the directions."""
+    @property
+    def forward(self) -> bool:
+        """The first stack, or the only one, has tangents."""
+        return self.sweeps[0][0]
+
+    def matrix(self, derivatives: list[Any]) -> Any:
+        """The sparse matrix, from the derivatives along the directions of each stack."""
         from scipy.sparse import csr_array
 
-        data = np.ravel(derivatives)[self.places]
+        flat = [np.ravel(d) for d in derivatives]
+        data = (flat[0] if len(flat) == 1 else np.concatenate(flat))[self.places]
         # The caller may change what it gets.
         return csr_array((data, self.columns.copy(), self.starts.copy()), shape=self.shape)
 
@@ -93,7 +98,7 @@ class SparseDerivative(Transformed):
     @trimmed
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         recipe = self.recipe(*args, **kwargs)
-        derivatives = self._products[recipe.forward](*args, **kwargs)(recipe.seeds)
+        derivatives = [self._products[forward](*args, **kwargs)(seeds) for forward, seeds in recipe.sweeps]
         if self._finder.given is not None:
             derivatives = self._finder.checked(recipe, derivatives)
         return recipe.matrix(derivatives)
@@ -114,7 +119,8 @@ class SparseDerivative(Transformed):
     def source(self, *args: Any, **kwargs: Any) -> str:
         """The generated source for the derivatives along a stack of directions. See `Transformed.source`."""
         if args or kwargs:
-            return self._products[self.recipe(*args, **kwargs).forward].source(*args, **kwargs)
+            sweeps = self.recipe(*args, **kwargs).sweeps
+            return "\n\n".join([self._products[forward].source(*args, **kwargs) for forward, _ in sweeps])
         return "\n\n".join([text for text in (p.source() for p in self._products.values()) if text])
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
@@ -260,7 +266,14 @@ class _Finder(Transformed):
         return recipe
 
     def _recipe(self, pattern: Any, x: Any, result: Any) -> Recipe:
-        from ..transforms.colouring import colour_columns, colour_symmetric, number_of, seeds, told_by_column
+        from ..transforms.colouring import (
+            colour_both,
+            colour_columns,
+            colour_symmetric,
+            number_of,
+            seeds,
+            told_by_column,
+        )
 
         if self.symmetric:
             pattern = pattern.symmetric()
@@ -280,23 +293,40 @@ class _Finder(Transformed):
             if number_of(by_rows) < number_of(colours):
                 forward, colours = False, by_rows
                 places = colours[rows] * pattern.shape[1] + columns
-        moving = x if forward else result
-        directions = seeds(colours, moving.dtype)
+        count = number_of(colours)
+        stacks = [(forward, seeds(colours, (x if forward else result).dtype))]
+        # A second stack takes another run of the function.
+        both = None if self.symmetric or result.dtype.kind == "c" else colour_both(pattern, count - 1)
+        if both is not None:
+            dense, by_rows, by_columns = both
+            colour = np.full(pattern.shape[0], -1)
+            colour[dense] = by_rows
+            own = np.zeros((number_of(by_rows), pattern.shape[0]), result.dtype)
+            own[by_rows, dense] = 1
+            stacks = [(True, seeds(by_columns, x.dtype)), (False, own)]
+            first = number_of(by_columns)
+            count = first + number_of(by_rows)
+            by_row = (first * pattern.shape[0]) + colour[rows] * pattern.shape[1] + columns
+            places = np.where(colour[rows] < 0, by_columns[columns] * pattern.shape[0] + rows, by_row)
         if self.given is not None:
             # One more direction tells whether the pattern lacks elements.
-            probe = np.random.default_rng(7).uniform(0.5, 1.5, (1, np.size(moving))).astype(moving.dtype)
-            directions = np.concatenate((directions, probe))
-        directions = directions.reshape(len(directions), *np.shape(moving))
+            forward, directions = stacks[0]
+            probe = np.random.default_rng(7).uniform(0.5, 1.5, (1, directions.shape[1])).astype(directions.dtype)
+            stacks[0] = forward, np.concatenate((directions, probe))
+        sweeps = tuple(
+            [(forward, d.reshape(len(d), *np.shape(x if forward else result))) for forward, d in stacks]
+        )  # fmt: skip
         narrow = np.int32 if max(*pattern.shape, len(rows)) < 2**31 else np.int64
         return Recipe(
-            forward, directions, number_of(colours), places, columns.astype(narrow), pattern.starts.astype(narrow),
-            pattern.shape,
+            sweeps, count, places, columns.astype(narrow), pattern.starts.astype(narrow), pattern.shape
         )  # fmt: skip
 
-    def checked(self, recipe: Recipe, derivatives: Any) -> Any:
-        """The derivatives without the last one. Raises ArgumentError if it is not the product with the matrix."""
-        derivatives, probe = derivatives[:-1], np.ravel(derivatives[-1])
-        matrix, direction = recipe.matrix(derivatives), np.ravel(recipe.seeds[-1])
+    def checked(self, recipe: Recipe, derivatives: list[Any]) -> list[Any]:
+        """The derivatives without the last of the first stack. Raises ArgumentError if it is not the product with the
+        matrix."""
+        first, *rest = derivatives
+        derivatives, probe = [first[:-1], *rest], np.ravel(first[-1])
+        matrix, direction = recipe.matrix(derivatives), np.ravel(recipe.sweeps[0][1][-1])
         matrix = matrix if recipe.forward else matrix.T
         expected, size = matrix @ direction, abs(matrix) @ np.abs(direction)
         size = np.maximum(size, np.abs(probe))

@@ -8,10 +8,20 @@ not one for each column. A symmetric matrix needs fewer: each element has to be 
 >>> colour_columns(arrow).tolist(), colour_symmetric(arrow).tolist()
 ([0, 1, 2, 3], [0, 1, 1, 1])
 
+A Jacobian with some dense rows needs fewer directions if these rows are computed by cotangents, and the rest by
+tangents:
+
+>>> dense_row = Pattern.of_rows([0, 4, 6, 8, 10], [0, 1, 2, 3, 0, 1, 0, 2, 0, 3], 4)
+>>> rows, by_rows, by_columns = colour_both(dense_row, 4)
+>>> rows.tolist(), by_rows.tolist(), by_columns.tolist()
+([0], [0], [0, 1, 1, 1])
+
 Reference: Gebremedhin, Manne and Pothen, What Color Is Your Jacobian? Graph Coloring for Computing Derivatives, SIAM
 Review 47 (2005). `colour_columns` is the greedy algorithm 3.1 for a partial distance-2 colouring of the bipartite graph
 of rows and columns, `colour_symmetric` the greedy algorithm 4.1 for a star colouring of the adjacency graph. Both are
-run in several orders, of which section 5 of the paper has more.
+run in several orders, of which section 5 of the paper has more. `colour_both` computes whole rows or parts of columns,
+as Hossain and Steihaug do in Computing a Sparse Jacobian Matrix by Rows and Columns, Optimization Methods and Software
+10 (1998).
 """
 
 from __future__ import annotations
@@ -69,6 +79,13 @@ class Pattern:
             and np.array_equal(self.starts, other.starts)
             and np.array_equal(self.columns, other.columns)
         )
+
+    def part(self, rows: Array) -> Pattern:
+        """The pattern of some of the rows. `rows`: their numbers, in order."""
+        kept = np.zeros(self.shape[0], bool)
+        kept[rows] = True
+        here = kept[self.rows]
+        return Pattern((np.cumsum(kept) - 1)[self.rows[here]], self.columns[here], (len(rows), self.shape[1]))
 
     def by_rows(self) -> list[list[int]]:
         """The columns of each row."""
@@ -146,6 +163,32 @@ def _by_incidence(by_columns: list[list[int]], by_rows: list[list[int]]) -> list
     return order
 
 
+def colour_both(pattern: Pattern, limit: int) -> tuple[Array, Array, Array] | None:
+    """The numbers of some rows, a colour for each of these, and a colour for each column, such that no two rows of one
+    colour have an element in the same column, and no two columns of one colour have one in the same other row.
+
+    They have fewer than `limit` colours together; None if no such rows were found. Tried are the rows with more
+    elements than others have, for some of the numbers of elements.
+    """
+    sizes = np.diff(pattern.starts)
+    best = None
+    steps = np.unique(sizes)[::-1][1 : 1 + _MOST_STEPS]  # from the densest rows on
+    for size in steps:
+        dense = np.flatnonzero(sizes > size)
+        widest = int(np.max(np.bincount(pattern.part(dense).columns, minlength=1)))
+        if widest + size >= limit:  # as many colours, at least
+            continue
+        by_rows = colour_columns(pattern.part(dense).transposed())
+        by_columns = colour_columns(pattern.part(np.flatnonzero(sizes <= size)))
+        if number_of(by_rows) + number_of(by_columns) < limit:
+            limit = number_of(by_rows) + number_of(by_columns)
+            best = dense, by_rows, by_columns
+    return best
+
+
+_MOST_STEPS = 8
+
+
 def colour_symmetric(pattern: Pattern) -> Array:
     """A star colouring of a symmetric pattern: neighbours differ, and any path of four has at least three colours.
 
@@ -194,4 +237,4 @@ def seeds(colours: Array, dtype: Any) -> Array:
     return out
 
 
-__all__ = ["Pattern", "colour_columns", "colour_symmetric", "number_of", "seeds", "told_by_column"]
+__all__ = ["Pattern", "colour_both", "colour_columns", "colour_symmetric", "number_of", "seeds", "told_by_column"]

@@ -336,6 +336,51 @@ def test_the_mode_with_fewer_colours_is_taken(f: Any, count: int, forward: bool)
     assert (recipe.colours, recipe.forward) == (count, forward)
 
 
+def dense_row_and_column(x: Any) -> Any:
+    y = x * x * x[0]
+    y[0] = np.sum(x**3)
+    return y
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_and_columns_together(dtype: Any) -> None:
+    """By columns alone, or by rows, each element of the dense row or column needs a direction of its own."""
+    x = np.linspace(0.3, 1.2, 30).astype(dtype)
+    want = dense(dense_row_and_column, x)
+    pattern = want != 0
+    for sparsity in ("auto", pattern):
+        found = ad.jacobian(dense_row_and_column, sparsity=sparsity)
+        recipe = found.recipe(x)
+        assert recipe.colours == 3 and [forward for forward, _ in recipe.sweeps] == [True, False]
+        assert found(x).dtype == dtype
+        np.testing.assert_allclose(found(x).toarray(), want, rtol=1e-5 if dtype == np.float32 else 1e-12)
+    assert "_jvps(" in found.source(x) and "_vjps(" in found.source(x)
+    pattern[0, 5] = False
+    with pytest.raises(ad.AutodiffError, match="lacks elements in row 0"):
+        ad.jacobian(dense_row_and_column, sparsity=pattern)(x)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_both_colourings_tell_each_element(seed: int) -> None:
+    from autodiff_compiler.transforms.colouring import Pattern, colour_both, number_of
+
+    rng = np.random.default_rng(seed)
+    found = rng.random((12, 15)) < rng.choice([0.05, 0.15])
+    found[rng.integers(0, 12, 2)] |= rng.random(15) < 0.9
+    pattern = Pattern.of_elements(*np.nonzero(found), found.shape)
+    both = colour_both(pattern, 100)
+    if both is None:
+        assert len(set(found.sum(axis=1))) == 1
+        return
+    rows, by_rows, by_columns = both
+    assert colour_both(pattern, number_of(by_rows) + number_of(by_columns)) is None
+    others = np.setdiff1d(np.arange(12), rows)
+    for colour in range(number_of(by_rows)):
+        assert found[rows[by_rows == colour]].sum(axis=0).max() <= 1
+    for colour in range(number_of(by_columns)):
+        assert found[others][:, by_columns == colour].sum(axis=1).max(initial=0) <= 1
+
+
 def random_pattern(seed: int, symmetric: bool) -> Any:
     from autodiff_compiler.transforms.colouring import Pattern
 
