@@ -57,10 +57,6 @@ NO_WEAK_ZEROS = (
     "strong_zeros=False in a function that is compiled is not supported",
     "leave it out: the gradient then has the zeros that would be nan",
 )
-NO_AUX = (
-    "has_aux=True of vjp and linearize, in a function that is compiled, is not supported",
-    "call the function once more for what comes beside the result",
-)
 NO_INTEGERS = ("allow_int=True in a function that is compiled is not supported", "pass floats there")
 NO_SPARSITY = (
     "sparsity=... in a function that is compiled is not supported",

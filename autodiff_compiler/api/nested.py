@@ -30,7 +30,7 @@ from ..frontend.structures import Node, Static, built, leaves_in
 from ..ir.core import DERIVED, FUNC, Function, Region, Value, type_of
 from ..ir.opset import POP, PUSH
 from ..ir.rewrite import clone_function, drop_uncalled, replace_values
-from ..lowered import NO_AUX, NO_INTEGERS, NO_SPARSITY, NO_WEAK_ZEROS, refused
+from ..lowered import NO_INTEGERS, NO_SPARSITY, NO_WEAK_ZEROS, refused
 from ..records import record, replaced
 from ..tree import flatten, is_object
 from .nested_kinds import KINDS, Kind, of_result
@@ -199,19 +199,25 @@ def pure(interp: Any, taken: Taken, what: str) -> Taken:
 
 
 def lower_linear(interp: Any, what: str, kind: Kind, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """The abstract result of ``vjp(f, *args)`` or ``linearize(f, *args)``: the value, and a function."""
-    if kwargs.get("has_aux", False) is not False:
-        refused(*NO_AUX)(interp, args, kwargs)
+    """The abstract result of ``vjp(f, *args)`` or ``linearize(f, *args)``: the value, and a function, and then what the
+    function returns beside its result, with ``has_aux``."""
+    has_aux = bool(kwargs.get("has_aux", False))
     if not args:
         raise ArgumentError(f"{what} needs a function and its arguments", interp.builder.loc)
     callee, *primals = args
     moving = tuple([k for k, av in enumerate(primals) if _holds_floats(interp, av)])
-    taken = pure(interp, take(interp, callee, moving, what, primals, {}), what)
+    taken = pure(interp, take(interp, callee, moving, what, primals, {}, has_aux=has_aux), what)
     value = clone_function(taken.inner)[0]
     append(interp, value, taken.actual)
-    made = Linear(taken, kind, len(primals), moving)
-    out = of_result(interp, taken.tree, lambda k: interp.fresh(value.body.exit[k]))
-    return Seq((out, Obj(made, (("object", made),))))
+    exits = value.body.exit
+    own = len(exits) - taken.extra
+    taken.inner.body.exit = taken.inner.body.exit[:own]
+    made = Linear(replaced(taken, aux=None), kind, len(primals), moving)
+    out = of_result(interp, taken.tree, lambda k: interp.fresh(exits[k]))
+    found = (out, Obj(made, (("object", made),)))
+    if taken.aux is None:
+        return Seq(found)
+    return Seq((*found, of_result(interp, taken.aux[0], lambda k: interp.fresh(exits[own + k]))))
 
 
 class Linear:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
-from autodiff_compiler.errors import IntegerArgumentError, NonScalarOutputError, RuleLookupError, UnsupportedError
+from autodiff_compiler.errors import IntegerArgumentError, NonScalarOutputError, RuleLookupError
 from tests.differences import differences
 
 X = np.array([0.3, 0.7])
@@ -127,10 +127,12 @@ def test_in_a_function_that_is_compiled():
     """Of what comes beside the result, the outer derivative is taken as of any other value."""
 
     def f(x):
-        return ad.vjp(lambda y: (y * y, y), x, has_aux=True)[0]
+        value, pull, aux = ad.vjp(lambda y: (y * y, {"cube": y**3, "n": 2}), x, has_aux=True)
+        again, push, beside = ad.linearize(lambda y: (y * y, y), x, has_aux=True)
+        return value * pull(aux["cube"])[0] * aux["n"] + again * push(beside)
 
-    with pytest.raises(UnsupportedError, match="has_aux"):
-        ad.grad(f)(2.0)
+    assert ad.grad(f)(2.0) == pytest.approx(24 * 2.0**5 + 8 * 2.0**3)
+    assert f(2.0) == 4 * 2.0**6 + 2 * 2.0**4
     g = ad.grad(lambda y: (y * y, y**3), has_aux=True)
     assert ad.grad(lambda x: g(x)[0] * g(x)[1])(2.0) == 8 * 2.0**3
 
