@@ -15,7 +15,6 @@ from . import (
     conversion,
     creation,
     dtypes,
-    func,
     functional,
     made,
     matrices,
@@ -23,6 +22,7 @@ from . import (
     operators,
     shaping,
     tensor,
+    transforms,
 )
 from . import nn as _nn
 from . import optim as _optim
@@ -43,10 +43,10 @@ _MEMBERS.update(
     autograd=autograd,
     numel=lambda input: input.numel(), is_floating_point=lambda input: input.is_floating_point(),
     is_complex=lambda input: input.is_complex(), pi=math.pi, e=math.e, inf=math.inf, nan=math.nan, newaxis=None,
-    vmap=func.vmap, __version__="2.13.0", nn=_nn, optim=_optim,
+    vmap=transforms.vmap, __version__="2.13.0", nn=_nn, optim=_optim,
     linalg=namespace(f"{__name__}.linalg", "Matrices.", matrices.MODULE),
     cuda=namespace(f"{__name__}.cuda", "There is none.", {"is_available": lambda: False, "device_count": lambda: 0}),
-    func=namespace(f"{__name__}.func", "Transforms of functions.", func.FUNC),
+    func=namespace(f"{__name__}.func", "Transforms of functions.", transforms.FUNC),
     special=namespace(f"{__name__}.special", "Special functions.", made.SPACES["special"]),
 )  # fmt: skip
 globals().update(_MEMBERS)
