@@ -283,7 +283,7 @@ def _get_stored(p: Printer, op: Op) -> tuple[str, int]:
 
 def _copy(p: Printer, op: Op) -> tuple[str, int]:
     t = type_of(op.args[0])
-    defined = op.args[0] not in p.maybe
+    defined = type(op.args[0]) is not Value or op.args[0] not in p.maybe
     if t.kind == "list" and defined:
         return f"list({p.show(op.args[0])})", ATOM
     if t.kind in ("array", "generic") and defined:

@@ -731,4 +731,17 @@ setattr(Value, "dtype", property(_dtype))
 setattr(Value, "T", property(_transposed))
 setattr(Value, "astype", lambda self, dtype: current().emit(CAST, self, dtype))
 
+
+def as_value(b: Builder, x: Any) -> Any:
+    """A constant array as a value, which may be stored into and handed out. The constant itself is one for all calls.
+    Anything else as it is.
+    """
+    if not isinstance(x, np.ndarray):
+        return x
+    short = 0 < x.size <= 32  # it is written out
+    if short and x.dtype == np.float64:
+        return b.emit(PRIMS[np.array], x.tolist())
+    return b.emit(PRIMS[np.array], x.tolist() if short else x, dtype=x.dtype)
+
+
 __all__ = ["PRIMS", "UNDEF", "apply", "define", "lookup"]

@@ -192,7 +192,7 @@ class Pushforward:
         return 0.0 if type_of(v).is_scalar else self.b.emit(ZEROS, v)
 
     def name(self, v: Value, t: Any) -> None:
-        self.dots[v] = t
+        t = self.dots[v] = opset.as_value(self.b, t)
         if type(t) is Value and not t.hint:
             t.hint = dot_of(v)
 

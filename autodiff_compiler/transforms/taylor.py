@@ -94,7 +94,7 @@ class TaylorSweep(Pushforward):
                     c = series.at(r, order + 1)
                 if c is None:
                     continue
-                dots[r] = c
+                c = dots[r] = opset.as_value(self.b, c)
                 if type(c) is Value and not c.hint:
                     c.hint = self.hint(r, order)
                 for lower in self.orders[:order]:

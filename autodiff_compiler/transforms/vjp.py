@@ -162,7 +162,7 @@ class Reverse:
         """Add a contribution to the cotangent of `v`."""
         if type(v) is not Value or v not in self.active or g is None:
             return
-        g = self.b.emit(SUM_TO, g, v)
+        g = opset.as_value(self.b, self.b.emit(SUM_TO, g, v))
         known = env.get(v)
         if known is None:
             env[v] = g
