@@ -450,7 +450,8 @@ _ON_LISTS = (
 _PASSED: dict[Any, str] = {
     runtime.cast: "g", runtime.through: "g", runtime.copy: "a", runtime.own: "a", runtime.as_scalar: "a",
     kernels.matching: "g", runtime.spread: "g", runtime.full_like: "g", np.real: "val", np.imag: "val",
-    np.nan_to_num: "x", np.i0: "x", kernels.polygamma: "x", kernels.bessel_i: "x", np.full: "fill_value",
+    np.nan_to_num: "x", np.i0: "x", kernels.polygamma: "x", kernels.sinc_slope: "x", kernels.bessel_i: "x",
+    np.full: "fill_value",
 }  # fmt: skip
 _RULES: dict[Any, Callable[[Call], Any]] = {
     runtime.get: got,

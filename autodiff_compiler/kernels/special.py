@@ -86,16 +86,31 @@ def bessel_i(n: int, x: Any) -> Any:
 
 
 @dispatched
-def sinc_slope(x: Any) -> Any:
-    """The derivative of ``np.sinc``, for real `x`, elementwise: ``(cos(pi x) - sinc(x)) / x``, near 0 by its series."""
+def sinc_slope(n: int, x: Any) -> Any:
+    """The derivative of order `n` of ``np.sinc``, for real `x`, elementwise.
+
+    From ``x * sinc(x) = sin(pi * x) / pi``, that of order `n` times `x`, plus `n` times the one before, is a sine.
+    Where ``abs(pi * x)`` is below 3, a series is summed: ``sinc`` is the sum of
+    ``(-1)**k * (pi * x)**(2 * k) / (2 * k + 1)!``.
+    """
     x = floating(x)
-    t = np.minimum(np.abs(np.pi * x), 1.0)
-    series = np.ones_like(t)
-    for k in range(9, 1, -1):
-        series = 1.0 - t * t * k / ((k - 1) * 2 * k * (2 * k + 1)) * series
-    away = np.where(t < 1, 1.0, x)
-    out = np.where(t < 1, -np.pi * np.pi / 3 * x * series, (np.cos(np.pi * away) - np.sinc(away)) / away)
-    return out.astype(x.dtype)[()]
+    t = np.pi * x
+    near = np.abs(t) < 3
+    away = np.where(near, 3.0, t)
+    found = np.sin(away) / away
+    for k in range(1, n + 1):
+        found = (np.sin(away + k * np.pi / 2) - k * found) / away
+    inside = np.where(near, t, 0.0)
+    first = (n + 1) // 2
+    sign = -1.0 if first % 2 else 1.0
+    # Factors are collected from the term of the lowest power on: its coefficient is that of order n.
+    term = sign / (2 * first + 1) * (inside if n % 2 else np.ones_like(inside))
+    series = term
+    for k in range(first + 1, first + 24):
+        m = 2 * k - n
+        term = term * (-(inside * inside) * (2 * k - 1) / ((2 * k + 1) * (m - 1) * m))
+        series = series + term
+    return (np.pi**n * np.where(near, series, found)).astype(x.dtype)[()]
 
 
 @dispatched

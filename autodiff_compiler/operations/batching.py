@@ -410,7 +410,8 @@ SAME_SHAPE = frozenset({
     np.convolve, np.correlate, np.resize, np.diag, np.interp, np.linalg.lstsq, np.choose,
     np.lib.stride_tricks.sliding_window_view, runtime.conv, runtime.conv_filters, runtime.conv_input, runtime.pool_sum,
     runtime.pool_spread, runtime.pool_places, runtime.pool_count, runtime.overlap, runtime.applied,
-    runtime.implicit_adjoint, runtime.if_square, runtime.bessel_i, runtime.polygamma, runtime.base_log,
+    runtime.implicit_adjoint, runtime.if_square, runtime.bessel_i, runtime.polygamma, runtime.sinc_slope,
+    runtime.base_log,
 })  # fmt: skip
 
 _WEAK: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}

@@ -14,7 +14,7 @@ from ..ir.opset import mark
 from ..ir.types import ANY, PY_FLOAT, Ty, generic
 from . import lib
 from .batching import batch, of_one_operand
-from .lib import WEIGHTS, call, choose, equal
+from .lib import WEIGHTS, call
 from .record import elementwise, op, vjp
 
 _ROOT_PI = math.sqrt(math.pi)
@@ -90,18 +90,19 @@ op("np.sinc", "x: array", type=_sinc_type, total="known", elementwise=True)
 
 def _of_sinc(out: Any, x: Any) -> Any:
     lib.need_real("np.sinc", x)
-    return call(runtime.sinc_slope, x)
+    return call(runtime.sinc_slope, 1, x)
 
 
 elementwise(np.sinc, _of_sinc)
 
 
-def _sinc_slope(out: Any, x: Any) -> Any:
-    safe = choose(equal(x, 0), 1.0, x)
-    return choose(equal(x, 0), -(math.pi**2) / 3, -(math.pi**2) * np.sinc(x) - 2 * out / safe)
+op(runtime.sinc_slope, "n, x: array", type=_bessel_type)
 
 
-elementwise(runtime.sinc_slope, _sinc_slope)
+@vjp(runtime.sinc_slope, "x", symmetric=True)
+def _sinc_slope(g: Any, out: Any, n: Any, x: Any) -> Any:
+    return g * call(runtime.sinc_slope, n + 1, x)
+
 
 # --- traits ---------------------------------------------------------------------------------------------------------
 

@@ -314,6 +314,17 @@ def test_repeated_derivatives_are_short() -> None:
     assert "24.0" in ad.grad(ad.grad(ad.grad(ad.grad(np.exp)))).ir(0.5).split("func")[-1]
 
 
+def test_high_derivatives_of_sinc() -> None:
+    """At zero, where each order has a limit of its own: pi**n * (-1)**(n / 2) / (n + 1) for even n."""
+    f = np.sinc
+    for order in range(1, 7):
+        f = ad.derivative(f) if order < 3 else wrapped(ad.derivative, f)
+        want = 0.0 if order % 2 else math.pi**order * (-1) ** (order // 2) / (order + 1)
+        for x in (0.0, 1e-9):
+            assert f(np.float64(x)) == pytest.approx(want, rel=1e-9, abs=1e-5)
+        assert math.factorial(order) * ad.taylor(np.sinc, np.float64(0.0), 1.0, order)[order] == pytest.approx(want)
+
+
 def test_repeated_derivatives_of_others() -> None:
     """By an array, of results that are arrays, with rules of their own, and with options: one after the other."""
     third = ad.derivative(ad.derivative(ad.derivative(lambda t: np.array([t**3, t**4]))))

@@ -21,8 +21,10 @@ def activation_cases() -> Iterator[Case]:
     for x in (0.3 + normal(3, 2) ** 2, normal(0), np.array(0.7), 0.7, np.float64(1.4)):
         yield kernels.lgamma, (x,), {}
     yield kernels.polygamma, (0, np.array([[0.7, 1.6], [2.5, 0.4]])), {}
-    functions = (kernels.sigmoid, kernels.softplus, kernels.softsign, kernels.erf, kernels.erfc, kernels.ndtr)
-    for fn in (*functions, kernels.sinc_slope):
+    for n in (1, 2, 5):
+        for x in (normal(3, 2), normal(0), np.array(0.7), np.float64(-0.4)):
+            yield kernels.sinc_slope, (n, x), {}
+    for fn in (kernels.sigmoid, kernels.softplus, kernels.softsign, kernels.erf, kernels.erfc, kernels.ndtr):
         for x in (normal(3, 2), normal(0), normal(1, 4), np.array(0.7), 0.7, np.float64(-0.4)):
             yield fn, (x,), {}
     for x in (normal(3, 2), normal(0), np.array(0.7), 0.7, np.float64(-0.4)):
