@@ -256,8 +256,8 @@ EACH = {
     "applied", "base_log", "bessel_i", "complex", "conv", "conv_filters", "conv_input", "finish", "gaussian",
     "if_square", "implicit_adjoint", "max", "min", "np.arange", "np.bincount", "np.choose", "np.complex128",
     "np.compress", "np.convolve", "np.correlate", "np.diag", "np.extract", "np.float64", "np.insert", "np.interp",
-    "np.linalg.lstsq", "np.resize", "np.lib.stride_tricks.sliding_window_view", "overlap", "polygamma", "sinc_slope", "sum",
-    "sum_to",
+    "np.linalg.lstsq", "np.resize", "np.lib.stride_tricks.sliding_window_view", "overlap", "polygamma", "sinc_slope",
+    "sum", "sum_to",
 }  # fmt: skip
 
 
