@@ -39,8 +39,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from ..ir import opset
 from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Function, Loc, Op, Region, Value
 from ..ir.opset import ACCUM, ADDAT, PUSH, SET, STACK_NEW, STORES
@@ -152,12 +150,9 @@ class Emitter:
         for module in sorted(imports, key=lambda name: (name.startswith("autodiff_compiler"), name)):
             if imports[module]:
                 lines.append(f"from {module} import {', '.join(sorted(imports[module]))}")
-        objects = dict(self.printer.objects)
-        arrays = [known for known, x in objects.items() if _is_short(x)]
-        lines += ["", *[f"{known} = np.array({objects.pop(known).tolist()!r})" for known in arrays]] if arrays else []
         lines += ["", "", f"def {name}({', '.join(args)}):"]
         layout.flat(self.lines, 1, lines)
-        return Emitted(lines, name, objects, [note for note in self.notes if note.at >= 0])
+        return Emitted(lines, name, dict(self.printer.objects), [note for note in self.notes if note.at >= 0])
 
     def _emit_split(self, exits: list[Any], split: int, result: Callable[[list[str]], str]) -> None:
         forward = [op for op in self.body.ops if op.tag != DERIVED]
@@ -335,16 +330,6 @@ COMPOUND: dict[Any, Callable[[Emitter, Op], None]] = {
     TRY: control.emit_try,
     FUNC: Emitter.emit_local_function,
 }
-
-
-def _is_short(x: Any) -> bool:
-    """A constant array that is short enough to be written out."""
-    if type(x) is not np.ndarray or not 0 < x.size <= _SHORT or x.dtype not in (np.float64, np.int64, np.bool_):
-        return False
-    return bool(np.all(np.isfinite(x)))
-
-
-_SHORT = 12
 
 
 __all__ = ["Emitted", "emit_function"]
