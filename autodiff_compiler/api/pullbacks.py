@@ -15,7 +15,7 @@ from ..ir.core import type_of
 from ..lowered import Lowered, lowers_by
 from ..tracebacks import trim
 from ..tree import count_leaves, leaves_like, unflatten
-from .locks import Lock
+from ..locks import Lock
 from .transforms import Argnums, Transformed, differentiated, hand_through, portable_name, split_aux
 
 

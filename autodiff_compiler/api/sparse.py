@@ -26,7 +26,7 @@ from ..ir.core import Function, type_of
 from ..lowered import Lowered
 from ..records import record
 from ..tracebacks import trimmed
-from .locks import Lock
+from ..locks import Lock
 from .pullbacks import stands_for
 from .transforms import Argnums, Gradient, Transformed, differentiated, is_operand, portable_name
 from .two_stages import Log

@@ -30,7 +30,7 @@ from ..ir.types import Dim, Dims, elements, length_of
 from ..lowered import Guard, Lowered, bind_arguments, held, is_missing, key_of, location_of
 from ..tracebacks import DISPATCH
 from ..tree import class_lookup, flatten
-from .locks import Lock
+from ..locks import Lock
 from .two_stages import LOG, Log, Refit
 
 MAX_ENTRIES = 128

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from ..errors import SourceUnavailableError, is_interruption
 from ..ir.core import Loc
+from ..locks import Lock
 from ..made import FUTURE, MADE, TYPE_PARAMS
 from ..records import record
 from .cells import is_of_a_cell, texts_under_magics
@@ -40,6 +41,7 @@ class Source:
 _IMPORT = re.compile(r"^([ \t]*)(?:from\s+[\w.]+\s+)?import\s+(\([^)]*\)|.*)", re.MULTILINE)
 
 
+_tables = Lock()  # threads may compile at once; each step on these tables is done whole
 _cache: dict[tuple[types.CodeType, str], Source] = {}  # equal code may stand in several files
 _read_of: dict[str, list[FunctionNode]] = {}  # what was read of each file, and is not in the next table yet
 # By file and line, the statements that the line belongs to, each with the function that was read.
@@ -58,14 +60,22 @@ def source_of(fn: types.FunctionType, loc: Loc | None = None) -> Source:
         found = _cache[code, code.co_filename] = Source(made.tree, made.file, ast.unparse(made.tree), [])
     if code in MADE and found is not None:
         return found
-    if found is None:
-        found = _read(fn, loc)
+    read = found if found is not None else _read(fn, loc)
+    with _tables:
+        return _kept(read, code)
+
+
+def _kept(found: Source, code: types.CodeType) -> Source:
+    """The source of a code, in the tables: the one that is there, or this one."""
+    key = code, code.co_filename
+    if key not in _cache:
         if len(_cache) > 4096:
             _cache.clear()
             _read_of.clear()
             _statements.clear()
-        _cache[code, code.co_filename] = found
+        _cache[key] = found
         _read_of.setdefault(found.file, []).append(found.node)
+    found = _cache[key]
     if _lines_of.get(found.file) is not found.lines:
         # The file was edited, or this function is from before that: the lines of the other text are not its own.
         if _lines_of.setdefault(found.file, found.lines) != found.lines:
@@ -80,6 +90,14 @@ def statement_of(file: str, line: int, col: int) -> ast.stmt | ast.Lambda | None
 
     None for a place in code that was not read.
     """
+    with _tables:
+        here = _statements_at(file, line)
+    before = [n for n in here if (n.lineno, n.col_offset) <= (line, col)]
+    return max(before, key=lambda n: (n.lineno, n.col_offset)) if before else None
+
+
+def _statements_at(file: str, line: int) -> list[Any]:
+    """The statements that a line belongs to, after what was read of its file since the last call was noted."""
     known = _statements.setdefault(file, {})
     while waiting := _read_of.get(file):
         root = waiting.pop(0)
@@ -91,8 +109,7 @@ def statement_of(file: str, line: int, col: int) -> ast.stmt | ast.Lambda | None
             if isinstance(n, ast.stmt) or n is root:
                 for k in range(n.lineno, end_of_head(n) + 1):
                     known[k].append((n, root))
-    before = [n for n, _ in known.get(line, ()) if (n.lineno, n.col_offset) <= (line, col)]
-    return max(before, key=lambda n: (n.lineno, n.col_offset)) if before else None
+    return [n for n, _ in known.get(line, ())]
 
 
 def end_of_head(node: Any) -> int:

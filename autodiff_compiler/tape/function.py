@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..api.batching import batch
-from ..api.locks import Lock
+from ..locks import Lock
 from ..api.pullbacks import Pullback
 from ..api.specialize import Dispatcher
 from ..api.transforms import Gradient, Transformed, accept_operands, innermost, lower_any

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..api.locks import Lock
+from ..locks import Lock
 from ..api.specialize import collector_paused
 from ..codegen.emit import emit_function
 from ..codegen.load import load

@@ -17,7 +17,7 @@ import pytest
 import autodiff_compiler as ad
 from autodiff_compiler.api import cache as cache_module
 from autodiff_compiler.api import checking
-from autodiff_compiler.api.locks import Lock
+from autodiff_compiler.locks import Lock
 from autodiff_compiler.tape.pullback import Request
 from tests.programs.checks import load
 

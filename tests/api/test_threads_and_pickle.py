@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from autodiff_compiler.frontend.source import source_of, statement_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -215,3 +217,28 @@ def test_pullbacks_of_objects_that_cannot_be_hashed_or_are_equal() -> None:
         scale = Scale(c)
         assert ad.vjp(scale, 1.5)[1](1.0) == (c,)
         assert ad.vjp(scale.method, 1.5)[1](1.0) == (3.0 * c,)
+
+
+def test_threads_read_one_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which statement a place belongs to is asked by each compilation, of tables that all of them fill."""
+    count = 300
+    path = tmp_path / "functions_of_threads.py"
+    path.write_text("".join(f"def f{k}(x):\n    y = x * {k}\n    return y\n\n" for k in range(count)))
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("functions_of_threads")
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def read() -> list[int | None]:
+        found = []
+        for k in range(count):
+            source_of(getattr(module, f"f{k}"))
+            statement = statement_of(str(path), 4 * k + 2, 8)
+            found.append(statement and statement.lineno)
+        return found
+
+    try:
+        lines = in_threads([read] * 6)
+    finally:
+        sys.setswitchinterval(before)
+    assert lines == [[4 * k + 2 for k in range(count)]] * 6

@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "autodiff_compiler"
 BELOW: dict[str, set[str]] = {
     "pristine": set(),
     "families": set(),
+    "locks": set(),
     "deep": set(),
     "errors": {"deep"},
     "live": {"errors"},
@@ -28,6 +29,7 @@ BELOW: dict[str, set[str]] = {
     "analysis": {"errors", "runtime", "kernels", "ir"},
     "operations": {"families", "live", "records", "errors", "runtime", "kernels", "ir"},
     "frontend": {
+        "locks",
         "made",
         "families",
         "live",
@@ -45,6 +47,7 @@ BELOW: dict[str, set[str]] = {
     "codegen": {"records", "errors", "runtime", "kernels", "tree", "ir", "operations"},
     "transforms": {"families", "records", "errors", "runtime", "kernels", "tree", "ir", "analysis", "operations"},
     "api": {
+        "locks",
         "made",
         "live",
         "records",
@@ -64,6 +67,7 @@ BELOW: dict[str, set[str]] = {
     },
     # Of the frontend, the tape uses the definitions of NumPy functions in Python.
     "tape": {
+        "locks",
         "records",
         "errors",
         "tracebacks",
