@@ -12,10 +12,10 @@ import numpy as np
 from ..codegen.load import Emitted
 from ..errors import ArgumentError, is_interruption
 from ..ir.core import type_of
+from ..locks import Lock
 from ..lowered import Lowered, lowers_by
 from ..tracebacks import trim
 from ..tree import count_leaves, leaves_like, unflatten
-from ..locks import Lock
 from .transforms import Argnums, Transformed, differentiated, hand_through, portable_name, split_aux
 
 

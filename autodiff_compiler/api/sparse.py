@@ -23,10 +23,10 @@ from .. import pristine
 from ..codegen.load import Emitted
 from ..errors import ArgumentError, AutodiffError, NonScalarOutputError, UnsupportedError
 from ..ir.core import Function, type_of
+from ..locks import Lock
 from ..lowered import Lowered
 from ..records import record
 from ..tracebacks import trimmed
-from ..locks import Lock
 from .pullbacks import stands_for
 from .transforms import Argnums, Gradient, Transformed, differentiated, is_operand, portable_name
 from .two_stages import Log

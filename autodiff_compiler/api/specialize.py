@@ -27,10 +27,10 @@ from ..ir.apart import with_known_axes
 from ..ir.core import Function, Region, structural_key
 from ..ir.spelling import identifier
 from ..ir.types import Dim, Dims, elements, length_of
+from ..locks import Lock
 from ..lowered import Guard, Lowered, bind_arguments, held, is_missing, key_of, location_of
 from ..tracebacks import DISPATCH
 from ..tree import class_lookup, flatten
-from ..locks import Lock
 from .two_stages import LOG, Log, Refit
 
 MAX_ENTRIES = 128

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..api.batching import batch
-from ..locks import Lock
 from ..api.pullbacks import Pullback
 from ..api.specialize import Dispatcher
 from ..api.transforms import Gradient, Transformed, accept_operands, innermost, lower_any
 from ..errors import ArgumentError
+from ..locks import Lock
 from ..lowered import Lowered
 from ..tree import unflatten
 from .custom import record_barrier

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ..locks import Lock
 from ..api.specialize import collector_paused
 from ..codegen.emit import emit_function
 from ..codegen.load import load
@@ -23,6 +22,7 @@ from ..ir.core import DERIVED, Builder, Function, Loc, Op, Region, Value, leaves
 from ..ir.opset import PRIMS
 from ..ir.rewrite import clone_function, clone_op, replace_values, substitute, used_values
 from ..ir.types import Dim, Dims, Ty, array, generic, length_of, type_of_constant
+from ..locks import Lock
 from ..transforms import pipeline
 from ..transforms.batch import NotBatchedError, batch
 from ..transforms.simplify import drop_dead
