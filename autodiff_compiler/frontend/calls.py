@@ -217,8 +217,11 @@ class Calls(Comprehensions):
         if shuffles(obj) and len(args) == 1 and not kwargs and type(args[0]) in (Ref, ListRef):
             return self.call_shuffle(obj.__self__, args[0], node)
         if root_module(obj) == "logging":
-            self.note_disturbed(handlers_of(everything), name, self.loc_of(node))
+            handlers = handlers_of(everything)
+            self.may_run(list(handlers.values()), None, node)
+            self.note_disturbed(handlers, name, self.loc_of(node))
         if is_inert(obj) and not _stores(obj, args, kwargs):
+            self.may_run([obj], None, node)
             draw = drawn(obj, name)
             if draw is not None:
                 definition = DRAWN.get((generator_of(obj), obj.__name__))

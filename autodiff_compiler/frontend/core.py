@@ -46,9 +46,10 @@ from .avals import (
 from .causes import demand, prefer_known
 from .exits import DEAD, NORMAL
 from .handlers import Node, Val
-from .inputs import Inputs, path_name
+from .inputs import Inputs
 from .journal import Journal, may_raise
 from .layout import order_like
+from .may_write import objects_among
 from .normal_form import Normalizer
 from .observe import observed
 from .parts import Parts
@@ -112,6 +113,7 @@ class Core(Parts):
         self.kept_copies: dict[int, Any] = {}
         self.appended: dict[int, Any] = {}
         self.disturbed: dict[int, tuple[str, Loc]] = {}  # see `disturbed`
+        self.live_objects: dict[Value, list[Any]] = {}  # the live objects that values are, or hold
         self.read_cells: set[int] = set()
         self.mirrored: int | None = None  # a list of which the next change has been done outside already
         self.normalizer = Normalizer(self.plan.statements)
@@ -213,8 +215,13 @@ class Core(Parts):
         self.at(node)
         if self.caching and prim.effects and prim is not RAISE:
             self.impure(self.caching[-1])
+        objects = objects_among(self.live_objects, (*args, *kwargs.values()))
+        if objects:
+            self.handed_to(prim, objects, node)
         try:
             made = self.builder.emit(prim, *args, **kwargs)
+            if objects and type(made) is Value:
+                self.live_objects[made] = objects
             return observed(self, made, prim, node) if self.plan.watch is not None and type(made) is Value else made
         except AutodiffError:
             raise
@@ -444,7 +451,7 @@ class Core(Parts):
         if kind is Obj:
             held = isinstance(av.obj, loaded(GENERATOR)) or type(av.obj) in immutable_classes()
             if held and av.path is not None and not isinstance(av.obj, np.dtype):
-                return self.top.params[self.inputs.object_at(av.obj, av.path, path_name(av.path))]
+                return self.live_input(av.obj, av.path)
             self.only_looked_at(av, "", node)
             obj = self.pinned(av)
             return obj.value if isinstance(obj, (int, float, str)) and isinstance(obj, enum.Enum) else obj
@@ -470,16 +477,6 @@ class Core(Parts):
             self.fail(f"this {av.why}", node, av.remedy, cause=av)
         remedy = remedy_of(av, "pass numbers, arrays, or tuples and lists of them")
         self.fail(f"{describe(av)} cannot be used as a value here", node, remedy)
-
-    def only_looked_at(self, av: Val, name: str, node: Node) -> None:
-        """Refuse to compute with an eager tensor from outside, whose gradient would be lost. `name`: the attribute that
-        is asked for; its class names those that tell about it."""
-        cls: Any = type(av.obj) if type(av) is Obj else getattr(av, "cls", None)
-        known = getattr(cls, "__autodiff_outside__", None)
-        if known is not None and name not in known:
-            what = f"compiled code computes with a {cls.__name__} that is not among its arguments"
-            remedy = f"pass the {cls.__name__} as an argument, or use what its numpy() gives"
-            self.fail(f"{what}: its gradient would be lost", node, remedy)
 
     def one_list(self, columns: Columns, node: Node) -> Value:
         """The IR list of numbers or arrays that a list is."""

@@ -7,17 +7,37 @@ which is made when the call begins: its derivatives read it at the end.
 
 from __future__ import annotations
 
+import datetime
 import gc
 import types
 from typing import Any
 
 import numpy as np
 
-from ..ir.core import Loc
+from ..ir.core import Loc, Prim
 from ..ir.foreign import GENERATOR, RANDOM_STATE, immutable_classes, is_inert, loaded
+from ..ir.opset import (
+    APPEND_TO,
+    BUILD,
+    CAUGHT,
+    DEL_ATTRIBUTE,
+    DEL_ENTRY,
+    FILL_LIST,
+    IS,
+    KEEP,
+    LIST_NEW,
+    RAISE,
+    SET_ATTRIBUTE,
+    SET_ENTRY,
+    STORE_INTO,
+    STORES,
+    TUPLE,
+    TYPE_OF,
+)
 from .avals import Obj, Poison
 from .handlers import Node, Val
 from .inputs import path_name
+from .may_write import ANYTHING, NOTHING, Effects, may_write, methods_run_by
 from .names import Names
 from .plan import Disturbed, FoundWanting
 
@@ -66,6 +86,14 @@ def runs_python(called: Any) -> bool:
     return bool(todo)
 
 
+# What keeps or hands on an object that it is given, and runs nothing of it.
+_KEEPING = STORES | {
+    APPEND_TO, BUILD, CAUGHT, DEL_ATTRIBUTE, DEL_ENTRY, FILL_LIST, IS, KEEP, LIST_NEW, RAISE, SET_ATTRIBUTE, SET_ENTRY,
+    STORE_INTO, TUPLE, TYPE_OF,
+}  # fmt: skip
+_LOOKING = (getattr, hasattr, isinstance, issubclass, callable, type, id)
+
+
 class Disturbances(Names):
     """What was disturbed up to here."""
 
@@ -76,8 +104,29 @@ class Disturbances(Names):
         called, *given = objects
         given.append(getattr(called, "__self__", None) if isinstance(called, BUILTIN_FUNCTIONS) else called)
         given = [x for x in given[:-1] if not is_builtin_class(x)] + [x for x in given[-1:] if not isinstance(x, type)]
-        anything = any(map(runs_python, given[-1:]))
+        anything = any(map(runs_python, given[-1:])) or self.effects_of(objects).extent == ANYTHING
         self.note_disturbed(None if anything else reachable(given), name, self.loc_of(node), anything)
+
+    def handed_to(self, prim: Prim, objects: list[Any], node: Node) -> None:
+        """What is called when the program runs is given these objects. It may run their special methods."""
+        if prim in _KEEPING or prim.fn in _LOOKING or isinstance(prim.fn, type) and issubclass(prim.fn, BaseException):
+            return
+        self.may_run(objects, methods_run_by(prim.fn), node)
+
+    def may_run(self, objects: list[Any], names: frozenset[str] | None, node: Node) -> None:
+        """The methods of these names of the objects and of what they hold may run; None: of all names that libraries
+        ask for."""
+        effects = self.effects_of(objects, names)
+        if effects.extent != NOTHING:
+            anything = effects.extent == ANYTHING
+            self.note_disturbed(None if anything else reachable(objects), effects.name, self.loc_of(node), anything)
+
+    def effects_of(self, objects: list[Any], names: frozenset[str] | None = None) -> Effects:
+        effects = may_write([x for x in objects if x is not None], names)
+        if effects.extent != NOTHING:
+            for fn in effects.read:  # code on disk is for these texts
+                self.functions[fn] = None
+        return effects
 
     def note_disturbed(self, reached: dict[int, Any] | None, name: str, loc: Loc, anything: bool = False) -> None:
         keys = [0] if reached is None else list(reached)
@@ -100,6 +149,8 @@ class Disturbances(Names):
     def outside(self, obj: Any, path: Any, node: Node) -> Any:
         if (REBOUND in self.disturbed or REBOUND in self.plan.disturbed) and isinstance(obj, _HELD):
             self.check_undisturbed(obj, node, repr(path_name(path)))
+        if isinstance(obj, (datetime.datetime, datetime.time)):  # a value, whose time zone may be an object
+            self.may_run([obj], None, node)
         return super().outside(obj, path, node)
 
     def arrays_disturbed(self) -> set[int]:

@@ -64,6 +64,7 @@ from .avals import (
 from .definitions import stands_in
 from .handlers import Node, Val
 from .inputs import base_of, path_name
+from .may_write import has_code
 from .plan import FoundWanting, WrittenOutside
 from .splices import Splices
 from .structures import Leaf
@@ -206,7 +207,20 @@ class Outside(Splices):
         return None
 
     def live_input(self, obj: Any, path: Any) -> Value:
-        return self.top.params[self.inputs.object_at(obj, path, path_name(path))]
+        value = self.top.params[self.inputs.object_at(obj, path, path_name(path))]
+        if has_code(obj):
+            self.live_objects[value] = [obj]
+        return value
+
+    def only_looked_at(self, av: Val, name: str, node: Node) -> None:
+        """Refuse to compute with an eager tensor from outside, whose gradient would be lost. `name`: the attribute that
+        is asked for; its class names those that tell about it."""
+        cls: Any = type(av.obj) if type(av) is Obj else getattr(av, "cls", None)
+        known = getattr(cls, "__autodiff_outside__", None)
+        if known is not None and name not in known:
+            what = f"compiled code computes with a {cls.__name__} that is not among its arguments"
+            remedy = f"pass the {cls.__name__} as an argument, or use what its numpy() gives"
+            self.fail(f"{what}: its gradient would be lost", node, remedy)
 
     def mutate(self, cell: int, content: Any, node: Node, resized: bool = True, keeps_items: bool = False) -> None:
         _check_item(self, cell, node)

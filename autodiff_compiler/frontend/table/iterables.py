@@ -60,6 +60,7 @@ def _next(ctx: Ctx, it: Val, default: Val = MISSING, /) -> Val:
 
 @lowers(enumerate)
 def _enumerate(ctx: Ctx, iterable: Val, start: Val = 0) -> Instance:
+    start = ctx.call(Obj(operator.index, None), [start], {}, ctx.node) if type(start) is Obj else start
     numbers = ctx.one_shot(IndexedOf("count", (start, 1)))
     return ctx.one_shot(StreamOf("enumerate", (numbers, ctx.iter_of(iterable, ctx.node))))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from typing import Any
 
 from ...ir.core import Value
@@ -14,6 +15,7 @@ from ..avals import (
     IndexedOf,
     Instance,
     ListRef,
+    Obj,
     RangeOf,
     Ref,
     Seq,
@@ -114,6 +116,9 @@ def _islice(ctx: Ctx, iterable: Val, stop: Val, /, *bounds: Val) -> Instance:
     if bounds:
         start, stop, step = [stop, *bounds, None][:3]
     start, step = 0 if start is None else start, 1 if step is None else step
+    start, stop, step = [
+        ctx.call(Obj(operator.index, None), [x], {}, ctx.node) if type(x) is Obj else x for x in (start, stop, step)
+    ]
     if not (is_static_int(start) and is_static_int(step)):
         ctx.fail("itertools.islice() with a start or step known at run time only", ctx.node, "use an array")
     return ctx.one_shot(StreamOf("islice", (ctx.iter_of(iterable, ctx.node), 0, start, stop, step)))
