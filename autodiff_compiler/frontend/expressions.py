@@ -140,6 +140,8 @@ class Expressions(Classes):
         for x in (a, b):
             if type(x) is Maybe or type(x) is Conflict:
                 self.operand(x, node)
+        if isinstance(a, str) and is_object(b):
+            self.refuse_missing(b, node)
         special = self.container_operator(fn, a, b, node)
         if special is not NotImplemented:
             return special
@@ -162,13 +164,19 @@ class Expressions(Classes):
         value = self.emit(node, prim, x, y)
         return self.result_of(prim, value, avs)
 
+    def refuse_missing(self, av: Val, node: Node) -> None:
+        """A text is filled from a mapping that makes what it lacks."""
+        cls = self.cls_of(av)
+        if class_lookup(cls, "__missing__") is not None:
+            self.fail(f"`%` with {cls.__name__}, which makes entries that are missing", node, "pass the entries: {...}")
+
     def container_operator(self, fn: Any, a: Val, b: Val, node: Node) -> Val:
         """Operators of tuples, lists and user objects; NotImplemented for numbers and arrays."""
         if fn in _DUNDER and (is_object(a) or is_object(b)):
             flags = _of_flags(self, _DUNDER[fn], [a, b], node)
             if flags is not NotImplemented:
                 return flags
-            made = _object_operator(self, _DUNDER[fn], a, b, node)
+            made = object_operator(self, _DUNDER[fn], a, b, node)
             if made is not NotImplemented:
                 return made
             held = [self.underlying(x, node) for x in (a, b)]
@@ -307,7 +315,7 @@ def _of_flags(ctx: Expressions, stem: str, avs: list[Any], node: Node) -> Any:
     return Obj(made, (ObjectStep(("object", made)),)) if isinstance(made, enum.Enum) else made
 
 
-def _object_operator(ctx: Expressions, stem: str, a: Val, b: Val, node: Node) -> Val:
+def object_operator(ctx: Expressions, stem: str, a: Val, b: Val, node: Node) -> Val:
     """What the classes of the operands say of an operator: the right one's first if it is a subclass."""
     tries = [(a, f"__{stem}__", b), (b, f"__r{stem}__", a)]
     if is_object(a) and is_object(b):

@@ -1262,3 +1262,34 @@ def test_a_class_may_get_an_attribute_of_none_later() -> None:
     assert g(1.0, Bare()) == 3.0
     Bare.mode = None  # type: ignore[attr-defined]
     assert g(1.0, Bare()) == 2.0
+
+
+class Divided:
+    def __init__(self, v):
+        self.v = v
+
+    def __divmod__(self, other):
+        return self.v * other, self.v
+
+    def __rdivmod__(self, other):
+        return self.v + other, self.v * other
+
+
+def test_divmod_of_objects() -> None:
+    d = Divided(2.0)
+    assert ad.value_and_grad(lambda x: divmod(d, x)[0] * x)(3.0) == (18.0, 12.0)
+    assert ad.value_and_grad(lambda x: divmod(x, Divided(x))[1])(3.0) == (9.0, 6.0)
+
+
+def test_a_text_is_not_filled_from_what_makes_its_entries() -> None:
+    class Table(dict):
+        def __missing__(self, key):
+            return 1.0
+
+    table = Table(b=2.0)
+
+    def f(x):
+        return x * len("%(a)s" % table)
+
+    with pytest.raises(ad.UnsupportedError, match="`%` with Table, which makes entries that are missing"):
+        ad.grad(f)(2.0)

@@ -19,6 +19,7 @@ from ...ir.types import py_int
 from ...tree import class_lookup
 from ..avals import MISSING, Instance, Obj, Partial, RangeOf, Seq, SliceOf, describe, is_constant, is_static_int
 from ..dunders import IN_PLACE, changed
+from ..expressions import object_operator
 from ..folds import proved
 from ..handlers import Ctx, Val, lowers
 from ..objects import is_object
@@ -50,6 +51,9 @@ lowers(pow)(lambda ctx, base, exp: ctx.binary(operator.pow, base, exp, ctx.node)
 
 @lowers(divmod)
 def _divmod(ctx: Ctx, x: Val, y: Val, /) -> Val:
+    made = object_operator(ctx, "divmod", x, y, ctx.node) if is_object(x) or is_object(y) else NotImplemented
+    if made is not NotImplemented:
+        return made
     return Seq((ctx.binary(operator.floordiv, x, y, ctx.node), ctx.binary(operator.mod, x, y, ctx.node)))
 
 
