@@ -179,6 +179,14 @@ def length(x: Any, axis: int) -> Any:
     return current().emit(DIM, x, axis)
 
 
+def is_one(x: Any, axis: int) -> bool:
+    """The axis is known to have length 1."""
+    if type(x) is not Value:
+        return bool(np.shape(x)[axis] == 1)
+    dims = x.type.dims
+    return dims is not None and -len(dims) <= axis < len(dims) and current().dims.find(dims[axis]) == 1
+
+
 def count(x: Any, axis: Any = None) -> Any:
     """How many elements each result of a reduction of `x` over `axis` combines."""
     if axis is None:
