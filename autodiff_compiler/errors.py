@@ -7,7 +7,7 @@ import linecache
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from . import deep
 
@@ -55,6 +55,7 @@ class AutodiffError(Exception):
     """
 
     certain = False  # it does not help to know more of the values
+    on_a_path = False  # of a branch or a handler, which may never be taken
 
     def __init__(self, message: str, loc: Place | None = None, remedy: str = ""):
         super().__init__(message)
@@ -113,6 +114,38 @@ def _code_of(fn: Any) -> Any:
 
 class UnsupportedError(AutodiffError, NotImplementedError):
     """Python that the compiler does not handle."""
+
+
+class NotCompiled(BaseException):
+    """The program gets to what could not be compiled, on a path that it may never take.
+
+    No handler of the program's catches it, since it is no `Exception`. Who loads compiled code raises what it stands
+    for in its place.
+    """
+
+    def __init__(self, kind: str, message: str, remedy: str, *place: Any):
+        super().__init__(message)
+        self.kind, self.message, self.remedy, self.place = kind, message, remedy, place
+
+    def refusal(self) -> AutodiffError:
+        """The error that the compiler would have raised."""
+        kinds = {cls.__name__: cls for cls in _kinds(AutodiffError)}
+        loc: Any = _Place(*self.place) if self.place else None
+        return kinds.get(self.kind, UnsupportedError)(self.message, loc, self.remedy)
+
+
+class _Place(NamedTuple):
+    file: str
+    line: int
+    col: int
+    end_col: int
+    function: str
+
+
+def _kinds(cls: type[AutodiffError]) -> Iterator[type[AutodiffError]]:
+    yield cls
+    for derived in cls.__subclasses__():
+        yield from _kinds(derived)
 
 
 class InternalError(AutodiffError):

@@ -14,17 +14,19 @@ import sys
 import types
 import weakref
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from .errors import ArgumentError, UnsupportedError, is_interruption
+from .errors import ArgumentError, AutodiffError, UnsupportedError, is_interruption
 from .ir.core import Function, Loc
 from .ir.types import Ty
 from .tree import class_lookup
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 # From the interpreter and the abstract arguments of a call, by position and by keyword, to its abstract result.
 Lowering = Callable[[Any, list[Any], dict[str, Any]], Any]
 # Where an object comes from: ("arg", k), ("global", fn, name), ("cell", fn, name), ("default", fn, k or name), then
@@ -256,6 +258,26 @@ def lowers_by(lowering: Lowering) -> Callable[[F], F]:
 
 
 # Functions of others that users have given a rule of their own: by identity, with the object, which keeps it alive.
+# Whether paths that cannot be compiled are left out, see `frontend.left_out`.
+LEAVING_OUT: ContextVar[bool] = ContextVar("leaving_out", default=False)
+
+
+def leaving_out(compiled: Callable[[], R]) -> R:
+    """What `compiled` gives, if need be without paths that cannot be compiled and may never be taken."""
+    try:
+        return compiled()
+    except AutodiffError as error:
+        if not error.on_a_path or LEAVING_OUT.get():
+            raise
+        token = LEAVING_OUT.set(True)
+        try:
+            return compiled()
+        except AutodiffError:
+            raise error from None
+        finally:
+            LEAVING_OUT.reset(token)
+
+
 REGISTERED: dict[int, tuple[Any, Lowering]] = {}
 
 

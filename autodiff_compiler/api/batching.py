@@ -101,7 +101,8 @@ class Batched(Transformed):
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         return lowered
 
-    def _observed(self, names: Any, values: Any, done: Any, error: AutodiffError, key: Any) -> Entry:
+    def _observed(self, names: Any, values: Any, done: Any, error: AutodiffError | None, key: Any) -> Entry:
+        assert error is not None  # nothing was run before
         raise error
 
     def _examples(

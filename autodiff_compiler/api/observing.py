@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import ArgumentError, AutodiffError, SourceUnavailableError, UnsupportedError
 from ..ir import budget
-from ..lowered import Fact, Lowered, fetch, location_of
+from ..lowered import Fact, Lowered, fetch, leaving_out, location_of
 from .specialize import MISS, Dispatcher, Entry, collector_paused, fits, for_calls, split_arguments
 from .two_stages import Log, Refit, Stages, Stopped, begun, covers, is_foreign, stages_of, writes_outside
 
@@ -116,7 +116,7 @@ def _other(
                 _REMEDY,
             )
         if entry is None:
-            entry = observed_entry(dispatch, names, values, {**facts, **log.chosen}, done)
+            entry = leaving_out(lambda: observed_entry(dispatch, names, values, {**facts, **log.chosen}, done))
             dispatch.entries[names].insert(0, entry)
         dispatch._to_front(names, entry)  # the next value is most likely of the same type
 

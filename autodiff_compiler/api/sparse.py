@@ -195,8 +195,10 @@ class _Finder(Transformed):
         return None  # it runs the SSA form, which is not kept on disk
 
     def _observed(
-        self, names: tuple[str, ...], values: tuple[Any, ...], done: list[Log], error: AutodiffError, key: str | None
+        self, names: tuple[str, ...], values: tuple[Any, ...], done: list[Log], error: AutodiffError | None,
+        key: str | None,
     ) -> Any:  # fmt: skip
+        assert error is not None  # nothing was run before
         raise error
 
     def _compile(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:

@@ -28,7 +28,7 @@ from ..ir.core import Function, Region, structural_key
 from ..ir.spelling import identifier
 from ..ir.types import Dim, Dims, elements, length_of
 from ..locks import Lock
-from ..lowered import Guard, Lowered, bind_arguments, held, is_missing, key_of, location_of
+from ..lowered import Guard, Lowered, bind_arguments, held, is_missing, key_of, leaving_out, location_of
 from ..tracebacks import DISPATCH
 from ..tree import class_lookup, flatten
 from .two_stages import LOG, Log, Refit
@@ -482,18 +482,30 @@ class Dispatcher:
             key = None if self.disk is None else self.disk._key(names, values)
             entry = None if key is None else self._from_disk(names, key, values)
             if entry is None:
-                try:
-                    with collector_paused():
-                        entry = self._compiled(names, values, key)
-                except AutodiffError as error:
-                    if not self._may_observe(error):
-                        raise
-                    entry = self.disk._observed(names, values, done, error, key)
+                entry = leaving_out(lambda: self._made(names, values, done, key))
             found = self.entries.setdefault(names, [])
             found.insert(0, entry)
             del found[MAX_ENTRIES:]
             self._to_front(names, entry)
             return entry
+
+    def _made(self, names: tuple[str, ...], values: tuple[Any, ...], done: Any, key: str | None) -> Entry:
+        """A new entry; `done`: the log of what was done to see what values are, which is not to be done again."""
+        unseen: AutodiffError | None = None
+        if not done:
+            try:
+                with collector_paused():
+                    return self._compiled(names, values, key)
+            except AutodiffError as error:
+                if not self._may_observe(error):
+                    raise
+                unseen = error
+        try:
+            observed: Entry = self.disk._observed(names, values, done, unseen, key)
+        except AutodiffError as later:
+            later.on_a_path = later.on_a_path or (unseen is not None and unseen.on_a_path)
+            raise
+        return observed
 
     def _may_observe(self, error: AutodiffError) -> bool:
         """The function may be run to know more of its values, as that may help."""

@@ -273,11 +273,12 @@ class Transformed:
         run = load(source, self.__name__, emitted.objects)
         run.__autodiff_source__ = source  # type: ignore[attr-defined]
         run.__autodiff_emitted__ = emitted  # type: ignore[attr-defined]
-        run.__autodiff_arity__ = run.__code__.co_argcount  # type: ignore[attr-defined]
+        run.__autodiff_arity__ = getattr(run, "__wrapped__", run).__code__.co_argcount  # type: ignore[attr-defined]
         return run
 
     def _observed(
-        self, names: tuple[str, ...], values: tuple[Any, ...], done: list[Log], error: AutodiffError, key: str | None
+        self, names: tuple[str, ...], values: tuple[Any, ...], done: list[Log], error: AutodiffError | None,
+        key: str | None,
     ) -> Entry:  # fmt: skip
         """The entry for a function that is run to know the types of its values; `error` stands if that is no help."""
         entry = observed_entry(self._dispatch, names, values, {}, done, error)

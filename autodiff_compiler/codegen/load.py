@@ -13,12 +13,14 @@ def double(x):
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
 
+from ..errors import NotCompiled
 from ..pristine import BUILTINS, hold_modules, math, np
 from ..records import record
 from .notes import Note, with_notes
@@ -55,4 +57,17 @@ def load(source: str, name: str, objects: dict[str, Any] | None = None) -> Calla
     if "scipy" in source:
         hold_modules(namespace)
     fn: Callable[..., Any] = namespace[name]
-    return fn
+    return with_refusals(fn) if "NotCompiled(" in source else fn
+
+
+def with_refusals(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which raises an error of the compiler's where it gets to what was not compiled."""
+
+    @functools.wraps(fn)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return fn(*args, **kwargs)
+        except NotCompiled as found:
+            raise found.refusal().with_traceback(found.__traceback__) from None
+
+    return checked

@@ -122,7 +122,7 @@ class Nesting:
                 if (isinstance(user, Region) or not _is_derived(user)) and _is_between(derived, k, last):
                     continue  # the function's own exception comes first
             weight = (op.prim is not opset.NEG) + sum([self.weight[x] for x in within])
-            if isinstance(user, Op) and v is user.args[-1] and is_augmented(user, self.inlined):
+            if isinstance(user, Op) and user.args and v is user.args[-1] and is_augmented(user, self.inlined):
                 weight -= 1 + self.weight.get(op.args[0].op, 0)  # printed as ``a[i] -= ...``
             if weight > MAX_DEPTH:
                 continue

@@ -673,3 +673,13 @@ def describe(av: Any) -> str:
         named = isinstance(av.obj, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType))
         return f"{av.obj.__name__ if named else type(av.obj).__name__!r}"
     return repr(av)
+
+
+def is_never_nan(av: Any) -> bool:
+    """A constant that is equal to itself: what is the same object is equal, too."""
+    return is_constant(av) and isinstance(av, (str, bytes, int))
+
+
+def is_whole(av: Any) -> bool:
+    """A Python int or bool, which is never NaN."""
+    return type(av) is Value and av.type.kind == "py" and av.type.dtype is not None and av.type.dtype.kind in "bi"

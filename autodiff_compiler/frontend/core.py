@@ -147,6 +147,10 @@ class Core(Parts):
         self.exposed: set[tuple[int, str]] = set()  # names (with their scopes) that were read, and maybe not bound
         self.memos: set[int] = set()  # dictionaries that deepcopy() was given
         self.copying: dict[int, Any] = {}  # the copies that go with the memo which a ``__deepcopy__`` is given
+        self.arms: set[Region] = set()  # of branches and handlers: what is in them may never run
+        self.moved: dict[
+            int, Any
+        ] = {}  # by identity: statements that follow a branch, and are lowered in one of its arms
         self.facts: dict[Value, bool] = {}  # conditions, by how they came out on the present path
         self.known_objects: dict[Value, Any] = {}  # what was seen of objects: the last part of their facts
         self.known: dict[Value, bool] = {}  # comparisons of constants that give NumPy's bool: its truth
@@ -526,6 +530,7 @@ class Core(Parts):
         `fact`: a condition, and whether it holds there; it is used where paths are lowered separately.
         """
         self.state = state
+        self.arms.add(region)
         known = self.facts
         if fact is not None and self.plan.actions:
             self.facts = {**known, fact[0]: fact[1]}

@@ -459,7 +459,10 @@ def methods_run_by(fn: Any) -> frozenset[str] | None:
 
 
 def has_code(obj: Any) -> bool:
-    """An object that may have methods of the program's, or hold one that has."""
+    """An object that may have methods of the program's, or hold one that has. What the compiler itself makes of such an
+    object, a callback, is looked at there."""
+    if type(obj).__module__.split(".")[0] == __name__.split(".")[0]:
+        return False
     return type(obj) not in _NO_CODE and not isinstance(obj, (type, *_LEFT_ALONE, types.FunctionType, enum.Enum))
 
 

@@ -31,9 +31,11 @@ import numpy as np
 
 from ..errors import AutodiffError, UnsupportedError
 from ..ir.budget import Budget, Exhausted
+from ..lowered import LEAVING_OUT
 from ..records import mutable_record, record
 
 MAX_ATTEMPTS = 60  # to make something static
+MAX_LEFT_OUT = 12  # statements
 
 T = TypeVar("T")
 
@@ -103,6 +105,8 @@ class Plan:
     self_calls: how calls of a function by itself are lowered
     nested:     functions (syntax trees) that are called while they run; recursive: those of them that are not inlined
     watch:      what is known of values of which only a run tells the type, see `observe`
+    left_out:   statements on paths of branches and handlers that cannot be compiled: they raise the error when they run
+    candidate:  an error that was raised, and the statement with which it may be left out
     peels:      whether the first trips of loops may be lowered apart
     demanding:  False while something is lowered only to see what it would do
     reasons:    for which the attempts so far were found wanting
@@ -118,6 +122,8 @@ class Plan:
     nested: set[Any] = field(default_factory=set)
     recursive: set[Any] = field(default_factory=set)
     watch: Any = None
+    left_out: set[Any] = field(default_factory=set)
+    candidate: Any = None
     peels: bool = True
     demanding: bool = True
     reasons: list[Reason] = field(default_factory=list)
@@ -179,7 +185,18 @@ class Plan:
 
 
 # What reasons extend, but for what is written.
-_EXTENDED = ("actions", "refused", "disturbed", "impure", "self_calls", "nested", "recursive", "peels", "reasons")
+_EXTENDED = (
+    "actions",
+    "refused",
+    "disturbed",
+    "impure",
+    "self_calls",
+    "nested",
+    "recursive",
+    "left_out",
+    "peels",
+    "reasons",
+)
 # A layout may be asked for again after it was refused, and the assumption may be dropped of any loop.
 _AT_NODES = (SPLIT, PEEL, PEEL_TWO, UNROLL, EXACT, UNWOUND)
 
@@ -242,6 +259,22 @@ class NotPeeled(Reason):
     def extend(self, plan: Plan) -> None:
         plan.peels = False
         plan.actions = {action: error for action, error in plan.actions.items() if action.kind not in (PEEL, PEEL_TWO)}
+
+
+@record
+class LeftOut(Reason):
+    """A path that may never be taken cannot be compiled."""
+
+    error: AutodiffError
+    node: Any
+
+    def __str__(self) -> str:
+        line = getattr(self.node, "lineno", None)
+        return f"{self.error.message}; now it is raised where the program gets to line {line}"
+
+    def extend(self, plan: Plan) -> None:
+        plan.left_out.add(self.node)
+        plan.candidate = None
 
 
 @record
@@ -353,9 +386,15 @@ def lower_by_plan(plan: Plan, attempt: Callable[[Plan], T], budget: Budget) -> T
         except RecursionTooDeep as error:
             reason = TooDeep(plan.self_calls, error)
         except AutodiffError as error:
-            if not any(kind is PEEL for kind, _ in plan.actions):
+            if any(kind is PEEL for kind, _ in plan.actions):
+                reason = NotPeeled(error)
+            elif plan.candidate is not None and plan.candidate[0] is error:
+                if not LEAVING_OUT.get() or len(plan.left_out) >= MAX_LEFT_OUT:
+                    error.on_a_path = True
+                    raise
+                reason = LeftOut(error, plan.candidate[1])
+            else:
                 raise
-            reason = NotPeeled(error)
         plan.extend(reason)
 
 

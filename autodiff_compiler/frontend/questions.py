@@ -44,8 +44,10 @@ from .avals import (
     is_collection,
     is_constant,
     is_iterator,
+    is_never_nan,
     is_number,
     is_set_like,
+    is_whole,
 )
 from .bounds import bounded
 from .causes import prefer_known
@@ -233,7 +235,7 @@ class Questions(Access):
             return found
         if (answer := bounded(fn, a, b, self.builder.dims)) is not None:
             return proved("bounds", answer)
-        if a is b and _is_whole(a):
+        if a is b and is_whole(a):
             return proved("one number", fn in (operator.eq, operator.le, operator.ge))
         if any(type(x) in (RangeOf, SliceOf) for x in (a, b)):
             made = self.ask(ASKED[fn], [a, b], node)
@@ -247,7 +249,7 @@ class Questions(Access):
         found = once or self.identity(a, b, node)
         if found is True:
             return proved("one object", True)
-        if found is None and not (is_reflexive(a) and is_reflexive(b)):
+        if found is None and not (is_reflexive(a) and is_reflexive(b)) and not any(map(is_never_nan, (a, b))):
             self.not_known("whether these are one object", node, "compare the items", [a, b])
         if isinstance(found, Value):
             equal = lambda: self.truth(self.compare_with(operator.eq, a, b, node), node)
@@ -587,11 +589,6 @@ _ARITHMETIC = {PRIMS[fn] for fn in (operator.add, operator.sub, operator.mul, op
 def is_reflexive(av: Val) -> bool:
     """A number or a string: equal to itself, NaN aside, and its comparisons do not raise."""
     return is_number(av) or kind_of(av) is not None and is_constant(av) or type(av) is Value and av.type.is_scalar
-
-
-def _is_whole(av: Val) -> bool:
-    """A Python int or bool, which is never NaN."""
-    return type(av) is Value and av.type.kind == "py" and av.type.dtype is not None and av.type.dtype.kind in "bi"
 
 
 _KINDS: dict[type, str] = {

@@ -24,6 +24,7 @@ from .core import Unreachable
 from .exits import BREAK, CONTINUE, DEAD, NORMAL, RETURN
 from .handlers import Ctx, Node, expansion_of, handler_of_node, lowers
 from .inputs import is_baked_module
+from .left_out import left_out
 from .pseudo import Run, surely_exits
 from .state import emit_if
 from .yields import yielded
@@ -43,6 +44,8 @@ class Statements(Assignments):
                     continue
             except Unreachable:
                 return _dead_end(self, stmt)
+            except AutodiffError as error:
+                return left_out(self, error, stmt)
             if self.plan.actions and _takes_along(self, stmt):
                 if isinstance(stmt, ast.Return):
                     return self.resumed(stmt)
@@ -56,10 +59,10 @@ class Statements(Assignments):
                     code = lower(self, stmt) if lower is not None else _unsupported(self, stmt)
             except Unreachable:
                 return _dead_end(self, stmt)
-            except AutodiffError:
-                if not self.is_observing():
-                    raise
-                return self.end_of_run(stmt)
+            except AutodiffError as error:
+                if self.is_observing():
+                    return self.end_of_run(stmt)
+                return left_out(self, error, stmt)
             rest = stmts[k:]
             if isinstance(stmt, ast.If):
                 code, done = _lower_if(self, stmt, code, rest, tail)
@@ -185,6 +188,7 @@ def _unsupported(ctx: Statements, stmt: ast.stmt) -> NoReturn:
 
 def _guard_rest(ctx: Statements, code: Any, rest: list[Any], tail: bool) -> Any:
     """Lower what follows under ``if code == NORMAL``."""
+    ctx.moved.update({id(s): s for s in rest})
     ctx.at(rest[0])
     others = ctx.codes[code] - {0}
     other = next(iter(others)) if len(others) == 1 else code
@@ -207,6 +211,8 @@ def _lower_if(ctx: Statements, stmt: ast.If, cond: Any, rest: list[Any], tail: b
         split = moved = True
         for body in bodies:
             body += rest
+    if moved:
+        ctx.moved.update({id(s): s for s in rest})
     tails = tail and (not rest or moved)
     regions = (ctx.builder.new_region(), ctx.builder.new_region())
     start = ctx.state

@@ -5,6 +5,7 @@ Each call is compared with the function itself: its value, central differences, 
 
 from __future__ import annotations
 
+import json
 import linecache
 import math
 import warnings
@@ -250,3 +251,9 @@ def test_interpolation_between_points_that_do_not_increase() -> None:
     """NumPy's value means nothing there, and the derivative is nan."""
     assert np.all(np.isnan(ad.grad(unordered)(V, np.array([2.0, 1.0, 0.0]))))
     assert np.all(np.isfinite(ad.grad(unordered)(V, np.array([0.0, 1.0, 2.0]))))
+
+
+def test_a_call_with_nothing_but_keywords() -> None:
+    """What it is given is written into the call."""
+    assert ad.value_and_grad(lambda x: x * len(json.dumps(obj=-x)))(0.5) == (2.0, 4.0)
+    assert ad.value_and_grad(lambda x: x * len(json.dumps(obj=[-x])))(0.5) == (3.0, 6.0)

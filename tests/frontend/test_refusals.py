@@ -1237,14 +1237,12 @@ refuse(
     "np.r_ of what is an array at some times only",
     """
 def f(x):
-    path = None
+    path = 0.0
     for i in range(len(x)):
-        if path is None:
+        if x[i] > 0.5:
             path = x[i : i + 1]
-        else:
-            path = np.r_[path, x[i]]
-                   ^^^^^^^^^^^^^^^^^
-    return np.sum(path)
+    return np.sum(np.r_[path, x])
+                  ^^^^^^^^^^^^^^
 """,
     errors.UnsupportedError,
     "np.r_ and np.c_ of what is an array at some times only",

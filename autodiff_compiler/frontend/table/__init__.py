@@ -18,6 +18,7 @@ from . import (  # noqa: F401
     ordered_lists,
     orders,
     set_methods,
+    syntax_trees,
     tape_functions,
     text_methods,
 )
