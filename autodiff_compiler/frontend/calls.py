@@ -47,12 +47,13 @@ from .comprehensions import Comprehensions
 from .construct import GETTERS
 from .core import Frame, Unreachable
 from .definitions import constant, definition_of, is_definition
-from .disturbed import handlers_of, is_builtin_class
+from .disturbed import OF_HANDLERS, handlers_of, is_builtin_class
 from .exits import DEAD
 from .handlers import Ctx, Node, Val, handler_of, lowers, method_of, run
 from .inputs import is_lasting
 from .layout import KEEP_C_ORDER, mark_fortran
 from .library.draws import DRAWN
+from .may_write import ANYTHING
 from .observe import may_vary
 from .plan import RecursionTooDeep, SelfCalls
 from .scopes import FunctionNode, Scope, scope_of
@@ -218,8 +219,8 @@ class Calls(Comprehensions):
             return self.call_shuffle(obj.__self__, args[0], node)
         if root_module(obj) == "logging":
             handlers = handlers_of(everything)
-            self.may_run(list(handlers.values()), None, node)
-            self.note_disturbed(handlers, name, self.loc_of(node))
+            anything = self.effects_of(list(handlers.values()), OF_HANDLERS).extent == ANYTHING
+            self.note_disturbed(None if anything else handlers, name, self.loc_of(node), anything)
         if is_inert(obj) and not _stores(obj, args, kwargs):
             self.may_run([obj], None, node)
             draw = drawn(obj, name)

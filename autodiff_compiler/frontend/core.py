@@ -148,9 +148,7 @@ class Core(Parts):
         self.memos: set[int] = set()  # dictionaries that deepcopy() was given
         self.copying: dict[int, Any] = {}  # the copies that go with the memo which a ``__deepcopy__`` is given
         self.arms: set[Region] = set()  # of branches and handlers: what is in them may never run
-        self.moved: dict[
-            int, Any
-        ] = {}  # by identity: statements that follow a branch, and are lowered in one of its arms
+        self.moved: dict[int, Any] = {}  # by identity: statements that follow a branch, and are lowered in an arm
         self.facts: dict[Value, bool] = {}  # conditions, by how they came out on the present path
         self.known_objects: dict[Value, Any] = {}  # what was seen of objects: the last part of their facts
         self.known: dict[Value, bool] = {}  # comparisons of constants that give NumPy's bool: its truth

@@ -104,7 +104,9 @@ class Disturbances(Names):
         called, *given = objects
         given.append(getattr(called, "__self__", None) if isinstance(called, BUILTIN_FUNCTIONS) else called)
         given = [x for x in given[:-1] if not is_builtin_class(x)] + [x for x in given[-1:] if not isinstance(x, type)]
-        anything = any(map(runs_python, given[-1:])) or self.effects_of(objects).extent == ANYTHING
+        # Of the function that is called itself, it is taken that it binds no names of the program's.
+        asked = [x for x in given if x is not called or not isinstance(x, (types.FunctionType, types.MethodType))]
+        anything = any(map(runs_python, given[-1:])) or self.effects_of(asked).extent == ANYTHING
         self.note_disturbed(None if anything else reachable(given), name, self.loc_of(node), anything)
 
     def handed_to(self, prim: Prim, objects: list[Any], node: Node) -> None:
@@ -166,6 +168,9 @@ class Disturbances(Names):
                 what = known_as or f"this {obj.__name__ if isinstance(obj, type) else type(obj).__name__}"
                 what += f" can be reached by {name} in line {loc.line}, which may have changed it"
                 self.fail(what, node, f"read it before, or call {name} outside of the function")
+
+
+OF_HANDLERS = frozenset({"emit", "handle", "filter"})
 
 
 def handlers_of(args: list[Val]) -> dict[int, Any]:

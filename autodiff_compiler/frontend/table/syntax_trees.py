@@ -19,6 +19,8 @@ def _parse(ctx: Ctx, source: Val, *args: Val, **kwargs: Val) -> Val:
 @lowers("ast.fix_missing_locations")
 def _fix_missing_locations(ctx: Ctx, node: Val) -> Val:
     """A tree that was parsed has all its locations."""
-    if type(node) is Obj and node.path is None and isinstance(node.obj, ast.AST):
-        return node
+    if type(node) is Obj and isinstance(node.obj, ast.AST):
+        first = node.path[0] if node.path is not None else ("object", node.obj)
+        if first[0] == "object" and isinstance(first[1], ast.AST):
+            return node
     return ctx.call_unknown(ast.fix_missing_locations, [node], {}, ctx.node)
