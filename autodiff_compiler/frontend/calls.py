@@ -52,6 +52,7 @@ from .exits import DEAD
 from .handlers import Ctx, Node, Val, handler_of, lowers, method_of, run
 from .inputs import is_lasting
 from .layout import KEEP_C_ORDER, mark_fortran
+from .library.call_forms import mapped_numbers
 from .library.draws import DRAWN
 from .may_write import ANYTHING
 from .observe import may_vary
@@ -467,6 +468,14 @@ def _call_known(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], no
         written: Any = obj
         there = (*ctx.object_path(fn), ("attr", "py_func"))
         return ctx.call(ctx.outside(written.py_func, there, node), args, kwargs, node)
+    if (
+        isinstance(obj, loaded(*_OF_ELEMENTS)) and not kwargs
+    ):  # of `numba.vectorize`, which compiles it when it is called
+        made: Any = obj
+        there = (*ctx.object_path(fn), ("attr", "_dispatcher"), ("attr", "py_func"))
+        of_element = ctx.outside(made._dispatcher.py_func, there, node)
+        otype = Obj(float, None) if {known[-1] for known in made.types} == {"d"} else None
+        return ctx.inline_function(Obj(mapped_numbers), [of_element, otype, Seq(tuple(args))], {}, node)
     if type(obj) in GETTERS:
         cls, parts = obj.__reduce__()[:2]
         if isinstance(cls, type):
@@ -793,6 +802,7 @@ def _belongs_to_numpy(obj: Any) -> bool:
 
 
 _JITTED = (("numba.core.dispatcher", "Dispatcher"),)
+_OF_ELEMENTS = (("numba.np.ufunc.dufunc", "DUFunc"),)
 _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)
 _CACHED = functools.lru_cache(len)
 

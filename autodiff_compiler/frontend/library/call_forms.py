@@ -35,6 +35,22 @@ def mapped_elements(pyfunc: Any, otypes: Any, arrays: Any, kwargs: Any) -> Any:
     return np.array(found).astype(dtype).reshape(shape)
 
 
+def mapped_numbers(pyfunc: Any, otype: Any, arrays: Any) -> Any:
+    """What a ufunc of ``numba.vectorize`` computes; `otype`: the dtype of its results, if that is known."""
+    arrays = [np.asarray(a) for a in arrays]
+    for a in arrays:
+        if a.dtype != np.float64 and a.dtype != np.int64:
+            refuse("a ufunc of numba.vectorize of numbers other than float64 and int64", "convert: x.astype(float)")
+    if len(arrays) > 1:
+        arrays = list(np.broadcast_arrays(*arrays))
+    shape = arrays[0].shape
+    flat = [a.reshape(-1) for a in arrays]
+    if len(shape) == 0:
+        return np.array([pyfunc(*[a[0].item() for a in flat])], dtype=otype)[0]
+    found = [pyfunc(*[a[k].item() for a in flat]) for k in range(flat[0].shape[0])]
+    return np.array(found, dtype=otype).reshape(shape)
+
+
 @defines(np.vectorize)
 def vectorize(
     pyfunc: Any, otypes: Any = None, doc: Any = None, excluded: Any = None, cache: Any = False, signature: Any = None
