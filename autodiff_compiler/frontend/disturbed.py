@@ -124,7 +124,12 @@ class Disturbances(Names):
             self.note_disturbed(None if anything else reachable(objects), effects.name, self.loc_of(node), anything)
 
     def effects_of(self, objects: list[Any], names: frozenset[str] | None = None) -> Effects:
-        effects = may_write([x for x in objects if x is not None], names)
+        asked = [x for x in objects if x is not None]
+        key = (tuple(map(id, asked)), names)
+        if key not in self.inputs.effects:
+            self.inputs.keep += asked
+            self.inputs.effects[key] = may_write(asked, names)
+        effects: Effects = self.inputs.effects[key]
         if effects.extent != NOTHING:
             for fn in effects.read:  # code on disk is for these texts
                 self.functions[fn] = None

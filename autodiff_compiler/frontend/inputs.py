@@ -169,6 +169,7 @@ class Inputs:
         self.kept_arrays: set[int] = set()
         self.objects: list[tuple[Path, Any]] = []
         self.keep: list[Any] = []  # so that these ids stay taken
+        self.effects: dict[Any, Any] = {}  # of what libraries run of some objects, see `may_write`
 
     def guard(self, path: Path, kind: str, expected: Any) -> None:
         guard = Guard(path, kind, expected)

@@ -25,10 +25,11 @@ from ..errors import AutodiffError
 from ..ir.core import Value
 from ..ir.foreign import CALLED, EFFECTS, immutable_classes, is_inert, root_module, runs_own_code
 from ..tree import class_lookup
+from .avals import MISSING
 from .source import source_of
 
 NOTHING, ITSELF, ANYTHING = 0, 1, 2
-LIMIT = 2000  # objects that are followed
+LIMIT = 20_000  # objects that are followed; what reaches more may hold anything
 # Special methods that no library calls of an object that it is given, or that write to it where it is meant to be.
 _NOT_CALLED = frozenset(
     {
@@ -52,8 +53,6 @@ _READING = frozenset(
     "squeeze", "conj", "view", "diagonal", "trace", "__repr__", "__str__", "__format__", "__eq__", "__hash__",
     "__getattribute__", "total_seconds", "isoformat", "utcoffset", "dst", "tzname", "strftime", "date", "time",
 }  # fmt: skip
-_STORING = frozenset({"setattr", "delattr", "exec", "eval", "next", "vars", "globals", "locals"})
-_PLAIN = (str, bytes, bytearray, bool, int, float, complex, list, tuple, dict, set, frozenset, type(None))
 _BOUND = (types.BuiltinFunctionType, types.MethodWrapperType)  # to an object, or to a module
 _LEFT_ALONE = (
     types.ModuleType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
@@ -61,6 +60,7 @@ _LEFT_ALONE = (
 )  # fmt: skip
 
 
+# Of these classes themselves, and not of derived ones.
 _NO_CODE = frozenset({bool, int, float, complex, str, bytes, type(None), type(...), type, range})
 
 
@@ -121,11 +121,9 @@ class Effects:
         """The effects of a call of an object."""
         if isinstance(obj, types.MethodType):
             self.todo.append(obj.__self__)
-            return (
-                self.called(obj.__func__)
-                if not isinstance(obj.__func__, types.FunctionType)
-                else self.effect(obj.__func__, obj.__self__ if isinstance(obj.__self__, type) else type(obj.__self__))
-            )
+            if not isinstance(obj.__func__, types.FunctionType):
+                return self.called(obj.__func__)
+            return self.effect(obj.__func__, obj.__self__ if isinstance(obj.__self__, type) else type(obj.__self__))
         if isinstance(obj, types.FunctionType):
             return self.effect(obj, None)
         if isinstance(obj, functools.partial):
@@ -140,7 +138,7 @@ class Effects:
             made = [getattr(fn, "__func__", fn) for fn in made]
             effects = [self.effect(fn, obj) for fn in made if isinstance(fn, types.FunctionType)]
             return ANYTHING if ANYTHING in effects or type(obj) is not type else NOTHING  # what it writes to is new
-        if any(obj is fn for fn in _STORING_FUNCTIONS):
+        if any(obj is fn for fn in _STORING):
             return ANYTHING
         if isinstance(obj, (types.MethodDescriptorType, types.WrapperDescriptorType)):
             return NOTHING if obj.__name__ in _READING else ANYTHING
@@ -338,12 +336,7 @@ class _Body:
         return getattr(builtins, name, otherwise)
 
 
-class _Missing:
-    pass
-
-
-MISSING = _Missing()
-_STORING_FUNCTIONS = [getattr(builtins, name) for name in sorted(_STORING)]
+_STORING = (setattr, delattr, exec, eval, next, vars, globals, locals)
 _FRESH = (ast.List, ast.Dict, ast.Set, ast.Tuple, ast.ListComp, ast.DictComp, ast.SetComp, ast.Constant, ast.JoinedStr)
 
 
