@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import AliasError, ArgumentError, RuleLookupError, SourceUnavailableError, is_interruption
 from ..ir.core import IF, TRY, Prim, Value, leaves, structural_key, type_of
-from ..ir.foreign import CALLED, EFFECTS, is_inert, leaves_alone, loaded, root_module, runs_own_code
+from ..ir.foreign import CALLED, EFFECTS, is_inert, is_weak, leaves_alone, loaded, root_module, runs_own_code
 from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import KNOWN, is_numpys, names_of, signature_of
 from ..ir.sites import CALL_OBJECT, GET_ITEM, GET_NEXT
@@ -274,7 +274,7 @@ class Calls(Comprehensions):
         cells = [] if alone else self.cells_in(everything)
         for cell in cells:
             self.half_done(cell)
-        if not (runs_own_code(obj) and all(_runs_nothing(self, a) for a in everything)):
+        if not (is_weak(obj) or runs_own_code(obj) and all(_runs_nothing(self, a) for a in everything)):
             self.disturb([obj, *[a.obj for a in everything if type(a) is Obj]], name, node)
         value = self.emit(node, prim, *first, *operands, **keywords)
         for cell in cells:

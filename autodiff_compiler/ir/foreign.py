@@ -15,6 +15,7 @@ import io
 import sys
 import textwrap
 import types
+import weakref
 from typing import Any
 
 import numpy as np
@@ -204,6 +205,11 @@ def runs_own_code(fn: Any) -> bool:
     return plain and root_module(fn) in _OWN_CODE
 
 
+def is_weak(fn: Any) -> bool:
+    """It makes a weak reference, which does nothing to the object."""
+    return any(fn is made for made in (weakref.ref, weakref.proxy))
+
+
 def _is_plain(cls: type) -> bool:
     """A class of numbers, exceptions, or facts about numbers."""
     return issubclass(cls, (np.generic, BaseException, np.dtype, np.finfo, np.iinfo, type)) or cls is type
@@ -261,6 +267,7 @@ __all__ = [
     "is_common",
     "is_inert",
     "is_opaque_function",
+    "is_weak",
     "keeps_only",
     "leaves_alone",
     "loaded",

@@ -8,6 +8,7 @@ import io
 import json
 import sys
 import tokenize
+import weakref
 from typing import Any
 
 import numpy as np
@@ -618,3 +619,11 @@ def test_names_of_a_frame_that_one_path_has_left() -> None:
         return d
 
     check(lambda x: total(x)["c"] ** 2, x)
+
+
+def test_a_weak_reference_does_nothing_to_its_object() -> None:
+    def f(x):
+        weak = weakref.ref(HELD)
+        return x**2 * HELD.weight * (weak() is not None)
+
+    assert ad.grad(f)(2.0) == 2 * 2.0 * HELD.weight
