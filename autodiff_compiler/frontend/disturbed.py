@@ -7,6 +7,7 @@ which is made when the call begins: its derivatives read it at the end.
 
 from __future__ import annotations
 
+import ast
 import datetime
 import gc
 import types
@@ -45,6 +46,7 @@ BUILTIN_FUNCTIONS = (
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,
 )  # fmt: skip
 _HELD = (np.ndarray, np.generic, bool, int, float, complex, str, tuple, list, dict)
+_NUMBERS = (bool, int, float, complex)
 REBOUND = -1  # among what was disturbed: what global names and variables are bound to, and what arrays hold
 LIMIT = 2000  # objects that are followed; what reaches more may reach anything
 # Of no object is it likely that foreign code changes its class or the functions that it holds.
@@ -154,6 +156,8 @@ class Disturbances(Names):
                     self.state.heap[held.cell] = poison
 
     def outside(self, obj: Any, path: Any, node: Node) -> Any:
+        if path and path[0][0] == "object" and isinstance(path[0][1], ast.AST) and type(obj) in _NUMBERS:
+            return obj  # in the tree of a text, which the compiler has made itself
         if (REBOUND in self.disturbed or REBOUND in self.plan.disturbed) and isinstance(obj, _HELD):
             self.check_undisturbed(obj, node, repr(path_name(path)))
         if isinstance(obj, (datetime.datetime, datetime.time)):  # a value, whose time zone may be an object

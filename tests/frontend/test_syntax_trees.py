@@ -83,3 +83,19 @@ def test_the_text_is_guarded() -> None:
     holder["text"] = "v +"
     with pytest.raises(SyntaxError):
         g(1.5)
+
+
+def test_numbers_in_a_tree_are_written_into_the_code() -> None:
+    assert "return 3 * x ** 2 + 2.0\n" in ad.grad(
+        lambda x: evaluated(ast.parse("2*v + v**3").body[0].value, {"v": x})
+    ).source(1.5)
+
+
+def test_a_tree_that_is_changed_is_refused() -> None:
+    def f(x):
+        tree = ast.parse("2 * v", mode="eval")
+        tree.body.left.value = 5.0
+        return evaluated(tree, {"v": x})
+
+    with pytest.raises(ad.UnsupportedError, match="assignment to the attribute 'value'"):
+        ad.grad(f)(1.5)
