@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -183,6 +184,40 @@ def test_a_lock_that_the_forking_thread_holds_stays_held() -> None:
         assert in_a_child(child)
     with lock:
         pass
+
+
+def test_a_lock_is_free_after_an_interruption_while_it_is_taken() -> None:
+    """An exception is thrown at each step of taking it, if there are steps that one could be thrown at."""
+
+    def work(lock: Lock) -> None:
+        with lock:
+            pass
+
+    def is_free(lock: Lock) -> bool:
+        taken: list[bool] = []
+        thread = threading.Thread(target=lambda: taken.append(lock.acquire(blocking=False)))
+        thread.start()
+        thread.join()
+        return taken == [True]
+
+    for stop in range(1, 6):
+        lock, left = Lock(), [stop]
+
+        def trace(frame: Any, event: str, arg: Any, left: list[int] = left) -> Any:
+            left[0] -= frame.f_code is not work.__code__
+            if left[0] == 0:
+                raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            work(lock)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        assert is_free(lock)
 
 
 # --- names that no source could have ----------------------------------------------------------------------------------
