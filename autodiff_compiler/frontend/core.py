@@ -222,7 +222,7 @@ class Core(Parts):
             self.handed_to(prim, objects, node)
         try:
             made = self.builder.emit(prim, *args, **kwargs)
-            if objects and type(made) is Value:
+            if objects and type(made) is Value and made.type.kind in ("object", "any", "list"):
                 self.live_objects[made] = objects
             return observed(self, made, prim, node) if self.plan.watch is not None and type(made) is Value else made
         except AutodiffError:

@@ -459,18 +459,19 @@ def has_code(obj: Any) -> bool:
     return type(obj) not in _NO_CODE and not isinstance(obj, (type, *_LEFT_ALONE, types.FunctionType, enum.Enum))
 
 
-def objects_among(carried: dict[Any, list[Any]], operands: tuple[Any, ...]) -> list[Any]:
-    """The live objects among operands, and those that operands hold."""
-    found: list[Any] = []
-    for x in operands:
+def objects_among(held: dict[Any, list[Any]], operands: tuple[Any, ...]) -> list[Any]:
+    """The live objects among operands, and those that operands hold, each once."""
+    found: dict[int, Any] = {}
+    todo = list(operands)
+    for x in todo:  # which grows on the way
         cls = type(x)
         if cls is Value:
-            if x in carried:
-                found += carried[x]
+            if x in held:
+                found.update((id(obj), obj) for obj in held[x])
         elif cls is tuple or cls is list:
-            found += objects_among(carried, tuple(x))
+            todo += x
         elif cls is slice:
-            found += objects_among(carried, (x.start, x.stop, x.step))
+            todo += (x.start, x.stop, x.step)
         elif cls not in _NO_CODE and has_code(x):
-            found.append(x)
-    return found
+            found[id(x)] = x
+    return list(found.values())

@@ -3,9 +3,13 @@ one, or the function is refused. It is never the one from before."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from autodiff_compiler.frontend.may_write import objects_among
+from autodiff_compiler.ir.core import Value
+from autodiff_compiler.ir.types import OBJECT
 from tests.programs.checks import load
 
 HEAD = """
@@ -399,3 +403,12 @@ def test_the_error_names_the_method() -> None:
     with pytest.raises(ad.UnsupportedError) as caught:
         ad.grad(load(text, "reading_methods")["f"])(2.0)
     assert "'G' can be reached by R.__repr__ in line 32, which may have changed it" in str(caught.value)
+
+
+def test_objects_are_noted_once() -> None:
+    """What is made of two values that hold an object holds it once, however long the chain is."""
+    one, other = Value(OBJECT), Value(OBJECT)
+    r = object.__new__(type("R", (), {}))
+    held = {one: [r], other: [r]}
+    assert objects_among(held, (one, [other, (r, 1.0)], slice(one, None), "text", np.ones(2))) == [r]
+    assert objects_among(held, (1.0, None, Value(OBJECT))) == []

@@ -371,7 +371,8 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_programs(f: Any) -> None:
-    wanted = differences(f, X, step=1e-4)
+    # The steps of trust-constr end some 1e-7 before the minimum.
+    wanted = differences(f, X, step=1e-3 if f is by_trust_constr else 1e-4)
     found = ad.grad(f)(X)
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-5)
     d = np.array([0.4, -1.3])
