@@ -257,7 +257,6 @@ def lowers_by(lowering: Lowering) -> Callable[[F], F]:
     return enter
 
 
-# Functions of others that users have given a rule of their own: by identity, with the object, which keeps it alive.
 # Whether paths that cannot be compiled are left out, see `frontend.left_out`.
 LEAVING_OUT: ContextVar[bool] = ContextVar("leaving_out", default=False)
 
@@ -278,6 +277,7 @@ def leaving_out(compiled: Callable[[], R]) -> R:
             LEAVING_OUT.reset(token)
 
 
+# Functions of others that users have given a rule of their own: by identity, with the object, which keeps it alive.
 REGISTERED: dict[int, tuple[Any, Lowering]] = {}
 
 

@@ -28,6 +28,8 @@ def left_out(ctx: Core, error: AutodiffError, stmt: Any) -> int:
         raise error
     if isinstance(error, (InternalError, RecursionTooDeep)) or any(map(_may_catch_all, ctx.stack)):
         raise error
+    if not ctx.plan.catch_all.isdisjoint(ctx.stack):
+        raise error
     node = original(stmt)
     if isinstance(node, (Run, Expanded)):
         raise error  # there is another one at each attempt

@@ -107,6 +107,7 @@ class Plan:
     watch:      what is known of values of which only a run tells the type, see `observe`
     left_out:   statements on paths of branches and handlers that cannot be compiled: they raise the error when they run
     candidate:  an error that was raised, and the statement with which it may be left out
+    catch_all:  functions (syntax trees) in which a handler catches all there is, by whatever name
     peels:      whether the first trips of loops may be lowered apart
     demanding:  False while something is lowered only to see what it would do
     reasons:    for which the attempts so far were found wanting
@@ -124,6 +125,7 @@ class Plan:
     watch: Any = None
     left_out: set[Any] = field(default_factory=set)
     candidate: Any = None
+    catch_all: set[Any] = field(default_factory=set)
     peels: bool = True
     demanding: bool = True
     reasons: list[Reason] = field(default_factory=list)

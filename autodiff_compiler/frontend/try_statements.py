@@ -48,6 +48,8 @@ class TryStatements(Matching):
     ) -> list[Any]:
         """Lower the body; the statements that follow it, the handlers among them."""
         catch = tuple(dict.fromkeys(c for classes in caught for c in classes))
+        if BaseException in catch:
+            self.plan.catch_all.update(self.stack)
 
         def on_error(error: Raised, every: bool) -> list[Any]:
             return self.handlers(handlers, caught, error, every, node)

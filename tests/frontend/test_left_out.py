@@ -204,7 +204,22 @@ def managed(x, n):
     return x * x
 
 
-@pytest.mark.parametrize("f", [bare, all_there_is, left_at_the_end, managed], ids=lambda f: f.__name__)
+Everything = BaseException
+
+
+def by_another_name(x, n):
+    try:
+        if n > 3:
+
+            class Local:
+                pass
+
+    except Everything:
+        return x
+    return x * x
+
+
+@pytest.mark.parametrize("f", [bare, all_there_is, by_another_name, left_at_the_end, managed], ids=lambda f: f.__name__)
 def test_where_the_program_might_go_on_nothing_is_left_out(f) -> None:
     with pytest.raises(ad.AutodiffError):
         ad.grad(f)(1.5, 2)
