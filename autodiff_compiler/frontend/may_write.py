@@ -252,14 +252,15 @@ class _Body:
 
     def written(self, target: ast.expr, of_numbers: int = ANYTHING) -> int:
         """What this expression gives is written to."""
+        of_fresh = NOTHING
         while isinstance(target, (ast.Attribute, ast.Subscript)):
-            target, of_numbers = target.value, ANYTHING
+            target, of_numbers, of_fresh = target.value, ANYTHING, ANYTHING  # an item of what is new may be older
         if not isinstance(target, ast.Name):
-            return NOTHING if _is_fresh(target) else ANYTHING
+            return of_fresh if _is_fresh(target) else ANYTHING
         if target.id == self.owner:
             return ITSELF
         if target.id in self.made:
-            return NOTHING
+            return of_fresh
         if target.id in self.shared or target.id not in self.stored:
             return ANYTHING
         return of_numbers

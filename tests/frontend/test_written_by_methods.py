@@ -397,6 +397,12 @@ def test_a_method_that_writes_to_its_object_alone() -> None:
         ad.grad(load(READER.format(method=method), "reading_methods")["f"])(2.0)
 
 
+def test_an_item_of_a_new_container_may_be_an_older_one() -> None:
+    text = READER.format(method="def __repr__(self): held = [L]; held[0][0] += 1.0; return 'r'")
+    with pytest.raises(ad.UnsupportedError, match=r"can be reached by R\.__repr__"):
+        ad.grad(load(text, "reading_methods")["f"])(2.0)
+
+
 def test_the_error_names_the_method() -> None:
     text = READER.format(method="def __repr__(self): L[0] += 1.0; return 'r'")
     with pytest.raises(ad.UnsupportedError) as caught:
