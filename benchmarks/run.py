@@ -5,6 +5,7 @@
     python -m benchmarks.run --kernels          # the kernels of benchmarks/kernels, without a hand-written side
     python -m benchmarks.run --derivatives      # Jacobians, Hessians, products and tangents
     python -m benchmarks.run --tape             # SGD steps on the tape, with TensorFlow, PyTorch and JAX if installed
+    python -m benchmarks.run --by-hand          # programs with adjoints by hand: time, memory and lines
     python -m benchmarks.run --sparse           # a sparse Jacobian: finding its pattern, colouring, evaluating
     python -m benchmarks.run --json out.json    # the numbers, for a script
 
@@ -298,6 +299,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--tape", action="store_true", help="run the tape's training steps instead")
     parser.add_argument("--derivatives", action="store_true", help="run Jacobians, Hessians and tangents instead")
     parser.add_argument("--sparse", action="store_true", help="run the sparse Jacobians instead")
+    parser.add_argument("--by-hand", nargs="*", metavar="NAME", help="run the programs with adjoints by hand instead")
     parser.add_argument("--json", metavar="FILE", help="also write all numbers to FILE")
     options = parser.parse_args(argv)
     chosen = options.only or [*WORKLOADS, "start", "overhead"]
@@ -336,6 +338,13 @@ def main(argv: list[str] | None = None) -> int:
         if options.json:
             Path(options.json).write_text(json.dumps({"machine": machine, "sparse": found}, indent=2) + "\n")
         return 1 if any(result["notes"] for result in found.values()) else 0
+    if options.by_hand is not None:
+        from benchmarks.by_hand.measuring import measure_by_hand
+
+        compared = measure_by_hand(options.by_hand, pretty, print_table)
+        if options.json:
+            Path(options.json).write_text(json.dumps({"machine": machine, "by hand": compared}, indent=2) + "\n")
+        return 0
     if options.kernels is not None:
         from benchmarks.kernels.table import run_kernels
 

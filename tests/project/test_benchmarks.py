@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from benchmarks.by_hand import all_programs
 from benchmarks.derivatives import check_tangent, sides_of_tangent
 from benchmarks.kernels import all_kernels
 from benchmarks.run import WORKLOADS, as_tuple, linear_source
@@ -86,3 +87,22 @@ def test_generated_function_has_the_length_it_claims():
     namespace = {"np": np}
     exec(source, namespace)
     assert math.isfinite(float(namespace["generated"](np.ones(5), 0.5)))
+
+
+@pytest.mark.parametrize("program", all_programs(), ids=lambda program: program.name)
+def test_programs_with_adjoints_by_hand(program):
+    import autodiff_compiler as ad
+
+    args = program.inputs(program.small)
+    before = [np.copy(a) for a in args]
+    value, cotangents = program.by_hand(*args)
+    assert value == pytest.approx(program.function(*args), rel=1e-12)
+    ours = ad.value_and_grad(program.function, argnums=program.argnums)(*args)[1]
+    for k, got, other in zip(program.argnums, cotangents, ours, strict=True):
+        assert np.shape(got) == np.shape(args[k])
+        want = differences(program.function, *args, argnum=k)
+        scale = max(1.0, float(np.max(np.abs(want), initial=0.0)))
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-7 * scale)
+        np.testing.assert_allclose(other, got, rtol=1e-9, atol=1e-11 * scale)
+    for a, b in zip(args, before):
+        np.testing.assert_array_equal(a, b)
