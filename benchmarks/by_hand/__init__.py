@@ -1,7 +1,7 @@
 """Programs of scientific computing with the adjoint that an expert would write, value and gradient in one function.
 
-Each module holds one field. `python -m benchmarks.run --by-hand` compares the emitted code with them: time at two sizes,
-peak memory, and lines. tests/project/test_benchmarks.py checks that both give the same numbers.
+Each module holds one field. `python -m benchmarks.run --by-hand` compares the emitted code with them: time at two
+sizes, peak memory, and lines. tests/project/test_benchmarks.py checks that both give the same numbers.
 """
 
 from __future__ import annotations

@@ -103,7 +103,6 @@ def measure_by_hand(only: list[str], pretty: Callable[[float], str], print_table
         ratios = [result["ratios"][column] for result in results.values()]
         if ratios:
             mean = math.exp(statistics.fmean(map(math.log, ratios)))
-            print(
-                f"{column}: geometric mean {mean:.3f}, median {statistics.median(ratios):.3f}, largest {max(ratios):.2f}"
-            )
+            median = statistics.median(ratios)
+            print(f"{column}: geometric mean {mean:.3f}, median {median:.3f}, largest {max(ratios):.2f}")
     return results

@@ -43,16 +43,19 @@ class Program:
 
 def code_lines(source: str) -> int:
     """How many lines hold code: no comments, imports, docstrings and empty lines."""
-    body = []
-    for node in ast.parse(inspect.cleandoc(source) if source.startswith(" ") else source).body:
-        if not isinstance(node, (ast.Import, ast.ImportFrom)):
-            body.append(node)
     lines: set[int] = set()
     texts: set[int] = set()
-    for top in body:
+    for top in ast.parse(source).body:
+        if isinstance(top, (ast.Import, ast.ImportFrom)):
+            continue
+        lines.update(_lines_of(top))
         for node in ast.walk(top):
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-                texts.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-        lines.update(range(top.lineno, (top.end_lineno or top.lineno) + 1))
-    text = source.splitlines()
-    return sum(1 for n in lines - texts if text[n - 1].strip() and not text[n - 1].strip().startswith("#"))
+            value = getattr(node, "value", None)
+            if isinstance(node, ast.Expr) and isinstance(value, ast.Constant) and isinstance(value.value, str):
+                texts.update(_lines_of(node))
+    text = [line.strip() for line in source.splitlines()]
+    return sum(1 for n in lines - texts if text[n - 1] and not text[n - 1].startswith("#"))
+
+
+def _lines_of(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
