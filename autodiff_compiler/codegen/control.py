@@ -231,12 +231,16 @@ def _head(e: Emitter, op: Op) -> Block:
         return Block("while", "True", [])
     index = op.regions[0].params[0]
     pops = _over_saved(e, op)
-    values = [pop.results[0] for pop in pops] or [index]
-    names = [e.naming.of(v) if e.used(v) else "_" for v in values]
+    names = []
+    targets = []
+    for values in [pop.results for pop in pops] or [[index]]:
+        each = [e.naming.of(v) if e.used(v) else "_" for v in values]
+        names += each
+        targets.append(f"({', '.join(each)})" if len(each) > 1 and len(pops) > 1 else ", ".join(each))
     e.taken.update(pops)
     stacks = [f"reversed({e.naming.of(pop.args[0])})" for pop in pops]
     items = e.printer.range(op.range) if not pops else stacks[0] if len(pops) == 1 else f"zip({', '.join(stacks)})"
-    return Block("for", f"{', '.join(names)} in {items}", [], binds=names)
+    return Block("for", f"{', '.join(targets)} in {items}", [], binds=names)
 
 
 def _over_saved(e: Emitter, op: Op) -> list[Op]:

@@ -272,10 +272,10 @@ def maybe_undefined(body: Region) -> set[Value]:
                         maybe.update((inner.params[k + 1], op.results[k]))
             elif op.prim is TRY and op.catch:
                 maybe.update(op.results[2:])
-            elif op.prim is PUSH and (op.args[1] is UNDEF or _hashable(op.args[1]) and op.args[1] in maybe):
+            elif op.prim is PUSH and (op.args[1] is UNDEF or any(v in maybe for v in leaves(op.args[1]))):
                 maybe.add(op.args[0])
-            elif op.prim is POP and op.args[0] in maybe or op.prim is opset.COPY and op.args[0] in maybe:
-                maybe.add(op.results[0])
+            elif op.prim in (POP, opset.COPY) and op.args[0] in maybe:
+                maybe.update(op.results)
     return maybe
 
 

@@ -97,6 +97,8 @@ class Prim:
     shape_only: positions of operands of which only the shape and dtype are read
     differentiable: positions of the operands on which the results may depend differentiably; None: all that are read
     traits:   facts that analyses ask for by name, see `ir.opset.TRAITS`
+    work:     of computing an element again, in units of keeping one in memory; None: it is never computed again.
+              Only for what gives the same bits each time
 
     The functions of `operations.record` write the columns of the derivative:
 
@@ -126,6 +128,7 @@ class Prim:
     shape_only: tuple[int, ...] = ()
     differentiable: tuple[int, ...] | None = None
     traits: frozenset[str] = frozenset()
+    work: float | None = None
     partials: tuple[Any, ...] | None = None
     pullbacks: dict[str, Callable[..., Any]] = field(default_factory=dict)
     nondiff: bool = False

@@ -57,7 +57,6 @@ def define(name: str, fn: Any, params: str = "", **facts: Any) -> Prim:
 
 # Facts about operations that analyses ask for.
 TRAITS = {
-    "cheap": "computing it again costs no more than keeping the result, for numbers",
     "product": "the product of its two operands",
     "quotient": "the first operand divided by the second",
     "power": "the first operand to the power of the second, or its reciprocal",
@@ -83,6 +82,12 @@ def mark(trait: str, *fns: Any) -> None:
     for fn in fns:
         prim = fn if isinstance(fn, Prim) else PRIMS[fn]
         prim.traits |= {trait}
+
+
+def repeatable(work: float, *fns: Any) -> None:
+    """Enter into the records of these operations what it costs to compute an element again."""
+    for fn in fns:
+        (fn if isinstance(fn, Prim) else PRIMS[fn]).work = work
 
 
 def gives(t: Any) -> Any:

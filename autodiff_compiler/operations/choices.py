@@ -14,7 +14,7 @@ from .. import runtime
 from ..ir.core import Builder, type_of
 from ..ir.infer import broadcast_dims, infer_ufunc, promote
 from ..ir.ops_common import as_array, scalar_or_array
-from ..ir.opset import mark
+from ..ir.opset import mark, repeatable
 from ..ir.types import ANY, Ty, join
 from . import lib
 from .batching import batch, broadcast_stacks
@@ -207,6 +207,10 @@ def _product_p(g: Any, out: Any, factor: Any, p: Any) -> Any:
 op("np.isclose", "a: array, b: array, rtol, atol, equal_nan", nondiff=True)
 op("np.allclose", "a: array, b: array, rtol, atol, equal_nan", nondiff=True)
 op("np.array_equal", "a1: array, a2: array, equal_nan", nondiff=True)
+
+# --- what may be computed again -------------------------------------------------------------------------------------
+
+repeatable(0.6, WHERE)
 
 # --- traits ---------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from .. import runtime
 from ..ir.core import Builder, type_of
 from ..ir.infer import infer_ufunc
 from ..ir.ops_common import is_number, scalar_or_array
-from ..ir.opset import ABS, PRIMS, mark
+from ..ir.opset import ABS, PRIMS, mark, repeatable
 from ..ir.types import ANY, PY_FLOAT, Ty, generic
 from . import lib, roots, signs
 from .batching import batch, of_one_operand
@@ -433,10 +433,19 @@ nondiff((np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift
 nondiff((np.logical_not, np.logical_and, np.logical_or, np.logical_xor, np.gcd, np.lcm))
 nondiff((np.isnan, np.isinf, np.isfinite, np.signbit, np.spacing))
 
+# --- what may be computed again -------------------------------------------------------------------------------------
+
+repeatable(0.3, operator.add, operator.sub, operator.mul, operator.neg, np.add, np.subtract, np.multiply, np.negative)
+repeatable(0.45, operator.truediv, np.true_divide)
+repeatable(0.2, operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+repeatable(0.2, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
+repeatable(0.1, np.logical_not, np.logical_and, np.logical_or)
+repeatable(0.3, builtins.abs, np.absolute, np.maximum, np.minimum, np.square)
+repeatable(0.4, np.sign)
+repeatable(0.6, np.sqrt)
+
 # --- traits ---------------------------------------------------------------------------------------------------------
 
-mark("cheap", operator.add, operator.sub, operator.mul, operator.neg)
-mark("cheap", operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 mark("sum", operator.add, np.add, operator.sub, np.subtract)
 mark("product", operator.mul, np.multiply)
 mark("quotient", operator.truediv, np.true_divide)

@@ -9,7 +9,7 @@ import numpy as np
 from .. import runtime
 from ..ir import opset
 from ..ir.core import CALL, FUNC, Op, type_of
-from ..ir.opset import CAST, DIM, DTYPE, FINISH, PRIMS, SHAPE_OF, SPREAD, SUM_TO, mark
+from ..ir.opset import CAST, DIM, DTYPE, FINISH, GET, PRIMS, SHAPE_OF, SPREAD, SUM_TO, mark, repeatable
 from . import lib
 from .batching import Batcher, batch, no_rule, of_one_operand
 from .record import constant_in, nondiff, passes_on, vjp
@@ -110,6 +110,11 @@ nondiff(opset.CONSTANT)
 nondiff((opset.ZEROS, opset.DIM, opset.SHAPE_OF, opset.NDIM, opset.SIZE, opset.DTYPE, opset.LEN, opset.RANGE_LEN))
 nondiff((opset.SLICE_BOUND, opset.INDEX_TABLE))
 nondiff((opset.TRUTH, opset.NOT, opset.IS, opset.IS_NOT, opset.CONTAINS))
+
+# --- what may be computed again -------------------------------------------------------------------------------------
+
+repeatable(0.0, GET)  # `rematerialise` says which reads
+repeatable(0.3, SPREAD)
 
 # --- traits ---------------------------------------------------------------------------------------------------------
 

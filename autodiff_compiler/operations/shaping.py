@@ -11,7 +11,7 @@ from .. import kernels
 from ..ir import opset
 from ..ir.core import Builder, Op, Prim, type_of
 from ..ir.ops_common import as_array, at_least, axes_of, one_axis, scalar_or_array, shape_dims
-from ..ir.opset import PRIMS, mark, reshape_dims
+from ..ir.opset import PRIMS, mark, repeatable, reshape_dims
 from ..ir.types import ANY, DimLike, Ty, array, generic
 from . import lib
 from .batching import Batcher, along, batch, no_rule, of_one_operand
@@ -421,6 +421,10 @@ def _triangle_batch(self: Batcher, op: Op) -> Any:
         raise no_rule(op)
     return self.stack(op.prim, *self.new(op.args), **self.new(op.kwargs))
 
+
+# --- what may be computed again -------------------------------------------------------------------------------------
+
+repeatable(0.0, np.transpose, np.broadcast_to, np.reshape, np.expand_dims)
 
 # --- traits ---------------------------------------------------------------------------------------------------------
 

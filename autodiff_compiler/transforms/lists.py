@@ -13,13 +13,11 @@ templates that tell a reversed deletion what shape the zero has.
 >>> show_source(f, 1.5)
 def f_grad(x):
     t = [x, x * 2.0]
-    t_saved = []
-    t_saved2 = []
+    saved = []
     for i in range(2):
         t2 = t[-1]
-        t_saved2.append(t2)
         t3 = t[i]
-        t_saved.append(t3)
+        saved.append((t3, t2))
         t.append(t2 * t3)
     t[-1]
     t = [0.0] * len(t)
@@ -27,8 +25,7 @@ def f_grad(x):
     t[-1] += 1.0
     # adjoint of line 3: for i in range(2):
     for i in reversed(range(2)):
-        t2 = t_saved.pop()
-        t3 = t_saved2.pop()
+        t2, t3 = saved.pop()
         # adjoint of line 4: items.append(items[-1] * items[i])
         t4 = t.pop()
         t[i] += t4 * t3

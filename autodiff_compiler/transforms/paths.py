@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import IF, LOOP, Op, Region, Value
+from ..ir.core import IF, Op, Region, Value
 from ..ir.rewrite import enclosing
 from ..records import record
 
@@ -147,16 +147,6 @@ def on_path(v: Any, site: Region) -> Any:
     return v
 
 
-def covers_each_other(outer: Region, inner: Region) -> bool:
-    """What `outer` defines can be read in `inner`, and both run equally often or `inner` less."""
-    for r in enclosing(inner):
-        if r is outer:
-            return True
-        if r.op is not None and r.op.prim is LOOP:
-            return False
-    return False
-
-
 def covers(mirror: Any, home: Region) -> bool:
     """What `home` defines is visible at the end of every site of the mirror."""
     for site in mirror.sites:
@@ -175,7 +165,6 @@ __all__ = [
     "Path",
     "Undecided",
     "covers",
-    "covers_each_other",
     "on_path",
     "path_through",
     "runs_on_both",

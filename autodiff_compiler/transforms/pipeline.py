@@ -37,9 +37,10 @@ from ..errors import InternalError, UnsupportedError
 from ..ir.budget import doing
 from ..ir.core import Function, Op, Value, leaves, type_of
 from ..ir.custom import CUSTOMS
-from ..ir.opset import LEN, SUM_TO
+from ..ir.opset import LEN, STACK_NEW, SUM_TO
 from ..ir.rewrite import replace_values
 from ..records import mutable_record, record
+from .bundle import bundle
 from .common import merge_equal
 from .custom import call_functions
 from .inplace import InPlace
@@ -194,6 +195,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "in place", _in_place,
          "any function", "every store may be done in place: copies stand where old content is read later",
          doing="finding out which stores may be done in place"),
+    Pass("print", "bundle", lambda task: bundle(task.fn),
+         "a function whose stores are safe in place", "values that are saved together are on one stack",
+         lambda task: any(op.prim is STACK_NEW for op in task.fn.body.ops)),
 )
 # fmt: on
 

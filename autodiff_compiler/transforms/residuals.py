@@ -48,7 +48,8 @@ from ..ir.rewrite import (
 )
 from ..ir.types import STACK, UNDEF_TY, py_int, same_dtype
 from .filling import Filling, settled
-from .paths import covers, covers_each_other, on_path
+from .paths import covers, on_path
+from .rematerialise import Choice
 from .shapes import reads_lengths_only
 
 YIELDED = 8  # levels of ``if`` through which a value is yielded; each of them names it
@@ -71,6 +72,8 @@ class Placer:
         self.memo: dict[tuple[Value, Region], Any] = {}
         self.preludes: dict[Region, list[Op]] = {}
         self.exported: dict[Value, Value] = {}
+        self.front: list[Op] = []  # what is computed again before the backward sweep
+        self.hoisted: dict[Value, Value] = {}
         self._killed: dict[Value, bool] = {}
 
     def _collect(self, op: Op) -> None:
@@ -84,15 +87,17 @@ class Placer:
             return  # straight-line code: everything is still there
         self.uses = collect_uses(self.body)
         self.wanted = self._wanted()
-        self._want_common_operands()
-        self._again: dict[tuple[Value, int], bool] = {}
         self._index: dict[Value, bool] = {}
+        self._free: dict[Value, bool] = {}
         self._depth: dict[Value, int] = {}
         self._laid: dict[Region, set[Value]] = {}
+        self.choice = Choice(self, self.wanted) if self.optimise else None
         for op in list(self.body.ops):
             if _is_backward(op):
                 self.visit_op(op, [])
         self.body.exit = map_leaves(lambda v: self.fetch(v, []), self.body.exit)
+        first = next((k for k, op in enumerate(self.body.ops) if _is_backward(op)), len(self.body.ops))
+        self.body.ops[first:first] = self.front
         for region, ops in self.preludes.items():
             for op in ops:
                 op.parent = region
@@ -115,19 +120,16 @@ class Placer:
                 visit(op)
         return out
 
-    def _want_common_operands(self) -> None:
-        """Save one number rather than several that are each computed from it by one cheap operation."""
-        made_from: dict[Value, list[Value]] = {}
-        for v in self.wanted:
+    def is_free(self, v: Value) -> bool:
+        """There is a source for the value that costs next to nothing."""
+        if v not in self._free:
             op = v.op
-            if op is None or "cheap" not in op.prim.traits or not v.type.is_scalar:
-                continue
-            operands = {x for x in op.operands() if not self.reachable(x) and x not in self.wanted}
-            if len(operands) == 1 and all(x.type.is_scalar for x in op.operands()):
-                made_from.setdefault(operands.pop(), []).append(v)
-        for x, made in made_from.items():
-            if len(made) > 1 and all(covers_each_other(region_of(x), region_of(v)) for v in made):
-                self.wanted.add(x)
+            self._free[v] = (
+                self.is_index(v)
+                or self.stable_place(v) is not None
+                or (op is not None and self.cheap(op))
+            )
+        return self._free[v]
 
     def visit(self, region: Region, chain: list[Region]) -> None:
         here = [*chain, region]
@@ -191,6 +193,8 @@ class Placer:
     def fetch(self, v: Value, chain: list[Region]) -> Any:
         if self.reachable(v):
             return v
+        if v in self.hoisted:
+            return self.hoisted[v]
         home = region_of(v)
         while home.op is not None and home.op.prim is TRY and not home.op.args[0]:  # a context yields every value
             v = self.handed_out(v)
@@ -263,8 +267,10 @@ class Placer:
 
     def recompute(self, v: Value, region: Region, chain: list[Region]) -> Any:
         op = v.op
-        if op is None or not self.cheap(op, chain):
+        if op is None or not (self.is_repeated(v) or self.cheap(op)):
             return None
+        if self.is_repeated(v) and self.choice is not None and v in self.choice.hoisted:
+            return self.hoist(v)
         self.lay_stones(v, region, chain)
         skip = op.prim.shape_only
         args = tuple(
@@ -278,6 +284,24 @@ class Placer:
         self.prelude(region, new, v.hint)
         return new.results[op.results.index(v)]
 
+    def is_repeated(self, v: Value) -> bool:
+        """It costs less to compute the value again than to keep it."""
+        return self.choice is not None and v in self.choice.repeated
+
+    def hoist(self, v: Value) -> Value:
+        """Compute what no loop changes once, before the backward sweep."""
+        if self.reachable(v):
+            return v
+        if v not in self.hoisted:
+            op = v.op
+            assert op is not None
+            new = Op(op.prim, map_leaves(self.hoist, op.args), dict(op.kwargs))
+            new.results = [Value(r.type, r.hint, new) for r in op.results]
+            new.tag, new.parent = DERIVED, self.body
+            self.front.append(new)
+            self.hoisted[v] = new.result
+        return self.hoisted[v]
+
     def lay_stones(self, v: Value, region: Region, chain: list[Region]) -> None:
         """Provide some values of a long chain that is computed again, first ones first.
 
@@ -285,7 +309,8 @@ class Placer:
         """
 
         def inner(x: Value) -> list[Value]:
-            return x.op.operands() if x.op is not None and not self.reachable(x) and self.cheap(x.op, chain) else []
+            again = x.op is not None and not self.reachable(x) and (self.is_repeated(x) or self.cheap(x.op))
+            return x.op.operands() if again and x.op is not None else []
 
         for x in operands_first(v, self._depth, inner):
             self._depth[x] = 1 + max([self._depth.get(y, 0) for y in inner(x)], default=0)
@@ -296,7 +321,7 @@ class Placer:
                 if self._depth[x] % STRIDE == 0 and x is not v:
                     self.fetch(x, chain)
 
-    def cheap(self, op: Op, chain: list[Region]) -> bool:
+    def cheap(self, op: Op) -> bool:
         """To compute it again costs no more than to save it, and asks for no other value to be saved."""
         if op.regions or op.prim.effects or op.prim.nout != 1 or op.prim is opset.ISINSTANCE:
             return False  # (an exception is gone with its handler)
@@ -309,31 +334,8 @@ class Placer:
             t = op.args[0].type
             return t.kind == "array" and t.dims is not None and self.has_shape_source(op.args[0])
         t = op.result.type
-        if (
-            t.kind == "py"
-            and t.dtype is not None
-            and t.dtype.kind in "ib"
-            and all(self.is_index(x) for x in op.operands())
-        ):
-            return True
-        return self.again(op.result)
-
-    def again(self, v: Value, depth: int = 2) -> bool:
-        """One or two cheap operations on numbers that the backward sweep has anyway."""
-        if (v, depth) not in self._again:
-            op = v.op
-            self._again[v, depth] = (
-                op is not None
-                and "cheap" in op.prim.traits
-                and all(x.type.is_scalar for x in (v, *op.operands()))
-                and all(
-                    self.reachable(x)
-                    or (x in self.wanted and covers_each_other(region_of(x), region_of(v)))
-                    or (depth > 1 and self.again(x, depth - 1))
-                    for x in op.operands()
-                )
-            )
-        return self._again[v, depth]
+        whole = t.kind == "py" and t.dtype is not None and t.dtype.kind in "ib"
+        return whole and all(map(self.is_index, op.operands()))
 
     # --- arrays filled in order -----------------------------------------------------------------------------------
 
@@ -344,6 +346,11 @@ class Placer:
 
         In ``for i in range(n): x[i] = f(x[:i])`` all stores are at i and all reads below it.
         """
+        found = self.stable_place(v)
+        return None if found is None else self.read_final(*found, v, region, chain)
+
+    def stable_place(self, v: Value) -> tuple[Value, Any] | None:
+        """The finished array, and the path at which the value is in it."""
         op = v.op
         if op is None:
             return None
@@ -355,7 +362,7 @@ class Placer:
                 place = op.args[1]
                 first = place[0][1][0] if place[0][0] == "index" and place[0][1] else None
                 if first is not None and settled(first, loop, order) and self.indices_known(op, op.args[0]):
-                    return self.read_final(final, place, v, region, chain)
+                    return self.final_place(final, place)
         for user in self.uses.get(v, ()):
             # The only store of each iteration, and nothing writes there again.
             if isinstance(user, Op) and user.prim is SET and user.args[2] is v and user.parent is not None:
@@ -370,12 +377,13 @@ class Placer:
                 if not all(map(user.parent.dims.same, part.dims, v.type.dims or ())):
                     continue
                 if opset.is_plain_path(user.args[1]) and self.indices_known(user, user.args[0], v):
-                    return self.read_final(slot[0].results[slot[1]], user.args[1], v, region, chain)
+                    return self.final_place(slot[0].results[slot[1]], user.args[1])
         return None
 
+    def final_place(self, final: Value, path: Any) -> tuple[Value, Any] | None:
+        return None if not self.reachable(final) or self.killed(final) else (final, path)
+
     def read_final(self, final: Value, path: Any, v: Value, region: Region, chain: list[Region]) -> Any:
-        if not self.reachable(final) or self.killed(final):
-            return None
         new = Op(GET, (final, map_leaves(lambda x: self.fetch(x, chain), path)), {}, (), v.op.loc if v.op else None)
         new.results = [Value(v.type, v.hint, new)]
         return self.prelude(region, new, v.hint)
@@ -430,7 +438,7 @@ class Placer:
         if v.op is None:
             owner = v.region.op if v.region is not None else None
             return owner is not None and owner.prim is LOOP and v is owner.regions[0].params[0]
-        return self.cheap(v.op, [])
+        return self.cheap(v.op)
 
     def killed(self, v: Value) -> bool:
         """Its buffer may be overwritten by a later store, so that reading it late would cost a copy."""

@@ -21,6 +21,7 @@ def weighted_grad(x, log):
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from ..analysis.taint import is_foreign, keeps
@@ -38,6 +39,8 @@ from ..records import replaced
 _ATOM = 12
 # They steer the program, or are no effects outside of it.
 _IN_BOTH = (RAISE, ASSERT, PUSH, POP)
+# To do them twice is to do them once, and both stages compute what they keep from warning.
+_FILTERS = (warnings.simplefilter, warnings.filterwarnings, warnings.resetwarnings)
 # The body does them: nothing that the prologue does looks at what they write.
 WRITES = (
     opset.SET_ATTRIBUTE, opset.DEL_ATTRIBUTE, opset.SET_ENTRY, opset.DEL_ENTRY, opset.APPEND_TO, opset.FILL_LIST,
@@ -90,6 +93,8 @@ def _logged(top: Region) -> list[Op]:
     out = []
     for op in top.walk():
         if op.prim in _IN_BOTH or op.prim in WRITES or op.prim in (OBSERVE, STOP, CUSTOM) or op.regions:
+            continue
+        if op.prim.fn in _FILTERS:
             continue
         looks = any(v in live for v in op.operands()) and all(r.type.kind not in _COPIED for r in op.results)
         if op.prim.effects or looks:

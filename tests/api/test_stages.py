@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import random
 import subprocess
 import sys
 import threading
 import types
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -827,3 +829,25 @@ def test_a_path_without_facts_asks_for_ints_to_be_known(source: Source, key: boo
     source.gives(3.0)
     np.testing.assert_array_equal(ad.grad(f, argnums=1)(source.take, V, 1), [3.0, 3.0, 3.0])
     assert source.calls == [(1,)]
+
+
+def quietly(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        factors = json.loads("[1.5, 2]")
+        return np.sum(x * factors[0] / np.zeros(2) * 0.0)
+
+
+def quietly_twice(x):
+    return quietly(x) + quietly(2.0 * x)
+
+
+@pytest.mark.parametrize("f", [quietly, quietly_twice])
+def test_each_stage_has_its_own_manager(f):
+    """A manager cannot be entered twice; and what the filter keeps quiet stays quiet."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        before = list(warnings.filters)
+        for _ in range(2):
+            assert np.isnan(ad.value_and_grad(f)(np.ones(2))[0])
+        assert warnings.filters == before

@@ -25,16 +25,15 @@ def lattice_grad(p, up):
     t = p - 1.0
     v = np.maximum(t, 0.0)
     n = p.shape[0] - 1
-    t_saved = []
-    t_saved2 = []
+    saved = []
     for i in range(n, 0, -1):
         for j in range(i):
             t2 = v[j + 1]
-            t_saved2.append(t2)
             t3 = v[j]
-            t_saved.append(t3)
+            saved.append((t3, t2))
             v[j] = up * t2 + (1.0 - up) * t3
     v[0]
+    t2 = 1.0 - up
     v_bar = np.zeros_like(p)
     # adjoint of line 14: return v[0]
     v_bar[0] = 1.0
@@ -43,11 +42,10 @@ def lattice_grad(p, up):
     for i in reversed(range(n, 0, -1)):
         # adjoint of line 12: for j in range(i):
         for j in reversed(range(i)):
-            t2 = t_saved.pop()
-            t3 = t_saved2.pop()
+            t3, t4 = saved.pop()
             # adjoint of line 13: v[j] = up * v[j + 1] + (1.0 - up) * v[j]
-            t4 = v_bar[j]
-            v_bar[j] = t4 * (1.0 - up)
-            up_bar = up_bar - t4 * t2 + t4 * t3
-            v_bar[j + 1] += t4 * up
+            t5 = v_bar[j]
+            v_bar[j] = t5 * t2
+            up_bar = up_bar - t5 * t3 + t5 * t4
+            v_bar[j + 1] += t5 * up
     return v_bar * (0.5 * np.sign(t) + 0.5), up_bar

@@ -23,10 +23,8 @@ import numpy as np
 
 
 def root_grad(a):
-    x_saved = []
-    step_saved = []
-    x_saved2 = []
-    step_saved2 = []
+    saved = []
+    saved2 = []
     x = a
     trips = 0
     code = 0
@@ -34,19 +32,16 @@ def root_grad(a):
         step = (x * x - a) / (2.0 * x)
         x2 = x - step
         if abs(step) < 1e-10:
-            step_saved.append(step)
-            x_saved.append(x)
+            saved.append((x, step))
             x = x2
             code = 1
             break
-        step_saved2.append(step)
-        x_saved2.append(x)
+        saved2.append((x, step))
         x = x2
         trips += 1
     # adjoint of line 10: for _ in range(50):
     if code != 0:
-        x = x_saved.pop()
-        step = step_saved.pop()
+        x, step = saved.pop()
         # adjoint of line 11: step = (x * x - a) / (2.0 * x)
         t = -1.0 / (2.0 * x)
         a_bar = -t
@@ -54,7 +49,7 @@ def root_grad(a):
     else:
         x_bar, a_bar = 1.0, 0.0
     # adjoint of line 10: for _ in range(50):
-    for x, step in zip(reversed(x_saved2), reversed(step_saved2)):
+    for x, step in reversed(saved2):
         # adjoint of line 11: step = (x * x - a) / (2.0 * x)
         t = x_bar / (2.0 * x)
         a_bar += t

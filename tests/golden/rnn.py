@@ -23,20 +23,18 @@ from autodiff_compiler.runtime import sum_to
 def loss_grad(w, u, xs, target):
     h = np.zeros(3)
     n = xs.shape[0]
-    h_saved = []
-    h_saved2 = []
+    saved = []
     for t in range(n):
-        h_saved2.append(h)
-        h = np.tanh(w @ h + u @ xs[t])
-        h_saved.append(h)
+        h2 = np.tanh(w @ h + u @ xs[t])
+        saved.append((h2, h))
+        h = h2
     # adjoint of line 12: return np.sum((h - target) ** 2)
     h_bar = sum_to(2.0 * (h - target), h)
     w_bar = np.zeros_like(w)
     u_bar = np.zeros_like(u)
     # adjoint of line 10: for t in range(xs.shape[0]):
     for t in reversed(range(n)):
-        h = h_saved.pop()
-        h2 = h_saved2.pop()
+        h, h2 = saved.pop()
         # adjoint of line 11: h = np.tanh(w @ h + u @ xs[t])
         t2 = h_bar * (1.0 - h * h)
         t3 = t2[:, None]

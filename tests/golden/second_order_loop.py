@@ -25,18 +25,16 @@ def iterate_grad_grad(x):
         x_saved2.append(x)
         x_saved.append(x)
         x = x * x - 0.3 * x
-    x_saved3 = []
-    x_bar_saved = []
+    saved = []
     x_bar = 1.0
     for _ in reversed(range(4)):
-        x_bar_saved.append(x_bar)
         x = x_saved.pop()
-        x_saved3.append(x)
+        saved.append((x, x_bar))
         x_bar = x_bar * -0.3 + 2.0 * (x_bar * x)
     x_saved_bar = []
     x_bar_bar = 1.0
     # adjoint of line 9: for _ in range(4):
-    for x, x_bar in zip(reversed(x_saved3), reversed(x_bar_saved)):
+    for x, x_bar in reversed(saved):
         # adjoint of line 10: x = x * x - 0.3 * x
         t = x_bar_bar * 2.0
         x_bar_bar = t * x + x_bar_bar * -0.3

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import is_interruption
-from ...ir.core import TRY, Op, Value
-from ...ir.opset import EQ, ERRSTATE, TYPE_OF, opaque
+from ...ir.core import TRY, Op, Prim, Value
+from ...ir.opset import EQ, ERRSTATE, TYPE_OF, gives
 from ...ir.types import OBJECT, PY_BOOL
 from ...live import enter_manager, leave_manager
 from ..avals import Bound, Instance, Obj, Seq, is_constant
@@ -29,8 +29,12 @@ from ..pseudo import choice, expanded, run, surely_exits
 from ..source import source_of
 from ..try_statements import Raised, class_raised, keep_arithmetic
 
-# Their effects are over with the body, and they catch nothing.
-_KEPT = (np.printoptions, warnings.catch_warnings)
+# Their effects are over with the body, and they catch nothing. To make one has no effect, so each of the two stages of
+# `transforms.stages` makes its own: none may be entered twice.
+_KEPT = {
+    fn: Prim(f"{fn.__module__}.{fn.__name__}", fn, infer=gives(OBJECT), params=("*args",), unique=True)
+    for fn in (np.printoptions, warnings.catch_warnings)
+}
 _QUIET = frozenset({"ignore", "warn", "print"})
 _GENERATED = contextlib.contextmanager(lambda: iter(())).__code__
 
@@ -225,10 +229,10 @@ def _with(ctx: Ctx, stmt: ast.With) -> list[Any]:
     if isinstance(node, ast.Call):
         fn = ctx.ev(node.func)
         generator = _generator_of(ctx, fn)
-        if type(fn) is Obj and fn.obj in _KEPT:
+        if type(fn) is Obj and fn.obj in tuple(_KEPT):
             args = [ctx.operand(ctx.ev(a), a) for a in node.args]
             keywords = {k.arg: ctx.operand(ctx.ev(k.value), node) for k in node.keywords if k.arg is not None}
-            manager = ctx.emit(node, opaque(fn.obj, f"{fn.obj.__module__}.{fn.obj.__name__}"), *args, **keywords)
+            manager = ctx.emit(node, _KEPT[fn.obj], *args, **keywords)
             return _enclosed(ctx, manager, first, body, stmt)
         known = type(fn) is Obj and getattr(fn.obj, "__module__", None) in ("builtins", "io", "_io")
         if known and ctx.plan.watch is None:

@@ -1,0 +1,237 @@
+"""Rematerialisation: which forward values of loops to keep for the backward sweep, and which to compute again.
+
+Takes the values that the backward sweep reads, from `residuals`, and gives those that are computed again. Each may be kept, for the cost of its memory, or computed
+again from its operands, for the cost of that work and of having the operands. The cheapest choice for all of them is a
+minimum cut: a value is a pair of nodes, joined by an edge that costs what keeping costs; from the source leads an edge
+that costs its work; from each operand one that cannot be cut. Values on the sink's side of the cut are computed again.
+(Jain et al., "Checkmate", MLSys 2020, solve the general problem by integer programming; that a cut is enough where
+nothing is computed twice in one sweep is from the min-cut partitioner of AOTAutograd, He and Zdevito 2022.)
+
+Only operations that are rounded in one way are repeated (`Prim.work`), so that no bit of a gradient depends on the
+choice: no exp, no reduction, no product of matrices. The costs are for arrays of a nominal length, since the code must
+not depend on the arguments of the first call.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show_source
+>>> def f(x, r):
+...     for _ in range(3):
+...         x = r * x * (1.0 - x)
+...     return np.sum(x)
+>>> show_source(f, np.ones(3), 0.5)
+def f_grad(x, r):
+    x_saved = []
+    x2 = x
+    for _ in range(3):
+        x_saved.append(x2)
+        x2 = r * x2 * (1.0 - x2)
+    x_bar = spread(1.0, x)
+    # adjoint of line 2: for _ in range(3):
+    for x in reversed(x_saved):
+        # adjoint of line 3: x = r * x * (1.0 - x)
+        x_bar = x_bar * (1.0 - x) * r - x_bar * (r * x)
+    return x_bar.copy()
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..ir.core import FUNC, LOOP, TRY, Builder, Op, Value, leaves, type_of
+from ..ir.opset import GET, MUL, is_plain_path, path_is_view
+from ..ir.rewrite import enclosing, region_of
+from ..ir.types import Dim, Ty
+from .cut import NEVER, Graph
+from .simplify import in_bounds
+
+if TYPE_CHECKING:
+    from .residuals import Placer
+
+# Costs are in sixteenths of those of keeping one element of eight bytes. They were measured on the programs of
+# benchmarks/by_hand, see docs/architecture.md.
+UNIT = 16
+NOMINAL = 1000  # the length of an axis that is not known
+LOOP_FACTOR = 8  # iterations of a loop
+APPEND = 40 * UNIT  # to put a value on a list and to take it off
+CALL = 150 * UNIT  # what NumPy needs to start
+COPIED = 1.6  # times the elements of an array that is overwritten later: a copy of it is kept
+NUMBER = 60 * UNIT  # to keep a number
+NUMBER_WORK = 26 * UNIT  # to compute one
+VIEW = 12 * UNIT
+
+
+def elements(t: Ty) -> float | None:
+    """The size of an array of this type at the nominal length, in elements of eight bytes; None if it is not known."""
+    if t.is_scalar or t.dims == ():
+        return 1.0
+    if t.kind not in ("array", "any") or t.dims is None:
+        return None
+    count = 1.0
+    for d in t.dims:
+        count *= NOMINAL if isinstance(d, Dim) else max(d, 1)
+    return count * (t.dtype.itemsize if t.dtype is not None else 8) / 8
+
+
+class Choice:
+    """The choice for the values that a `Placer` has found to be wanted.
+
+    repeated: values that are computed again where they are read; the rest is kept
+    hoisted:  those among them that no loop changes: they are computed once, before the backward sweep
+    kept:     values that are put on stacks
+    """
+
+    def __init__(self, placer: Placer, wanted: set[Value]):
+        self.placer = placer
+        self.wanted = wanted
+        self.repeated: set[Value] = set()
+        self.hoisted: set[Value] = set()
+        self.kept: set[Value] = set()
+        self._invariant: dict[Value, bool] = {}
+        self._choose()
+
+    def _choose(self) -> None:
+        graph = Graph()
+        source, sink = graph.node(), graph.node()
+        nodes: dict[Value, tuple[int, int]] = {}
+        bound: list[tuple[Value, Value]] = []  # from an operand to what is computed from it
+        todo = list(self.wanted)
+        while todo:
+            v = todo.pop()
+            if v in nodes or self.placer.reachable(v):
+                continue
+            before, after = nodes[v] = graph.node(), graph.node()
+            if v in self.wanted:
+                graph.edge(after, sink, NEVER)
+            if self.placer.is_free(v):
+                graph.edge(source, before, 0)
+                continue
+            often = frequency(v)
+            graph.edge(before, after, self.cost_of_keeping(v) * often)
+            work = self.work(v)
+            if work is None:
+                graph.edge(source, before, NEVER)
+                continue
+            if often > 1 and self.invariant(v):
+                self.hoisted.add(v)
+            else:
+                work *= often
+            graph.edge(source, before, work)
+            operands = self._operands(v.op)  # type: ignore[arg-type]
+            bound += [(x, v) for x in operands]
+            todo += operands
+        for x, v in bound:
+            if x in nodes:
+                graph.edge(nodes[x][1], nodes[v][0], NEVER)
+        again = graph.cut(source, sink)
+        for v, (before, after) in nodes.items():
+            if self.placer.is_free(v):
+                continue
+            if again[before]:
+                self.repeated.add(v)
+            elif again[after]:
+                self.kept.add(v)
+
+    def _operands(self, op: Op) -> list[Value]:
+        """What is needed to compute an operation again."""
+        out: list[Value] = []
+        for k, arg in enumerate(op.args):
+            shape_only = k in op.prim.shape_only
+            for x in leaves(arg):
+                if not self.placer.reachable(x) and not (shape_only and self.placer.has_shape_source(x)):
+                    out.append(x)
+        return out
+
+    # --- costs ----------------------------------------------------------------------------------------------------
+
+    def cost_of_keeping(self, v: Value) -> int:
+        if v.type.is_scalar or v.type.dims == ():
+            return NUMBER
+        if frequency(v) == 1:
+            return APPEND  # a branch hands it out
+        size = elements(v.type)
+        if size is None:
+            size = NOMINAL**2
+        if self._is_copied(v):
+            return int(size * UNIT * COPIED) + APPEND + CALL // 2
+        return int(size * UNIT) + APPEND
+
+    def _is_copied(self, v: Value) -> bool:
+        """A later store overwrites the memory, so that a copy is kept."""
+        while not self.placer.killed(v):
+            op = v.op
+            if op is None or (op.prim.alias != "view" and op.prim is not GET):
+                return False
+            if not op.args or type(op.args[0]) is not Value:
+                return False
+            v = op.args[0]
+        return True
+
+    def work(self, v: Value) -> int | None:
+        """What it costs to compute a value again; None if that is not done."""
+        op = v.op
+        per_element = work_of(op) if op is not None else None
+        if op is None or per_element is None or op.regions or op.kwargs:
+            return None
+        if any(r.op is not None and r.op.prim in (FUNC, TRY) for r in enclosing(region_of(v))):
+            return None
+        size = elements(v.type)
+        if size is None:
+            return None
+        if op.prim is GET:
+            return self._work_of_read(op)
+        if any(self._is_lost(x) for x in op.operands()):
+            return None
+        if v.type.is_scalar or v.type.dims == ():
+            return NUMBER_WORK
+        largest = max([size, *[elements(type_of(x)) or 0.0 for x in op.operands()]])
+        return int(largest * UNIT * per_element) + CALL
+
+    def _is_lost(self, x: Value) -> bool:
+        """An array outside of loops that a later store overwrites."""
+        return self.placer.reachable(x) and not x.type.is_scalar and self.placer.killed(x)
+
+    def _work_of_read(self, op: Op) -> int | None:
+        base, path = op.args
+        if self._is_lost(base) or not is_plain_path(path):
+            return None
+        assert op.parent is not None
+        if not op.result.type.is_scalar and path_is_view(Builder(op.parent), base, path) is not True:
+            return None
+        return VIEW
+
+    def invariant(self, v: Value) -> bool:
+        """It is made of what is in scope everywhere, and making it cannot raise, so it may be made without a loop."""
+        if v not in self._invariant:
+            op = v.op
+            self._invariant[v] = False
+            self._invariant[v] = (
+                op is not None
+                and op.parent is not None
+                and self.work(v) is not None
+                and (in_bounds(op) if op.prim is GET else _is_total(op))
+                and all(self.placer.reachable(x) or self.invariant(x) for x in op.operands())
+            )
+        return self._invariant[v]
+
+
+def work_of(op: Op) -> float | None:
+    """The work of an operation for each element; a square is a product."""
+    if "power" in op.prim.traits and len(op.args) == 2 and type(op.args[1]) in (int, float) and op.args[1] == 2:
+        return MUL.work
+    return op.prim.work
+
+
+def _is_total(op: Op) -> bool:
+    assert op.parent is not None
+    return op.prim.total is not None and op.prim.total(Builder(op.parent), op.args, op.kwargs)
+
+
+def frequency(v: Value) -> int:
+    """How often a value is made, relative to values outside of loops."""
+    often = 1
+    for region in enclosing(region_of(v)):
+        if region.op is not None and region.op.prim is LOOP:
+            often *= LOOP_FACTOR
+    return often
+
+
+__all__ = ["Choice", "elements", "frequency"]
