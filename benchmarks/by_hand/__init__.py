@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from .program import Program
 
-FIELDS = ["dynamics"]
+FIELDS = ["dynamics", "stencils", "mechanics"]
 
 
 def all_programs(fields: list[str] = FIELDS) -> Iterator[Program]:
