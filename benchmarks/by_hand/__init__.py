@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from .program import Program
 
-FIELDS = ["dynamics", "stencils", "mechanics"]
+FIELDS = ["dynamics", "stencils", "mechanics", "linear_algebra", "statistics", "learning", "sequences"]
 
 
 def all_programs(fields: list[str] = FIELDS) -> Iterator[Program]:
