@@ -27,7 +27,7 @@ from ..codegen.load import Emitted
 from ..codegen.notes import Note
 from ..errors import is_interruption
 from ..ir.core import RULES_OF_USERS, Function, Loc, Region, structural_key
-from ..ir.types import OBJECT, Dim, Dims, Ty, array
+from ..ir.types import OBJECT, Dim, Dims, Terms, Ty, array
 from ..kernels.callbacks import Callback
 from ..lowered import OBJECT_KEY, Fact, Guard, Input, Lowered, fetch, location_of
 from ..made import MADE, Made, function_of, text_of, tree_of
@@ -338,6 +338,10 @@ def _shapes(rows: Any) -> Any:
     return tuple([tuple(map(_dim, dims)) for dims in rows])
 
 
+def _terms(rows: Any) -> Terms:
+    return tuple([(root, int(factor)) for root, factor in rows])
+
+
 def _tree(tree: Any) -> Any:
     """The structure of a result as JSON; without classes, and with plain constants only."""
     kind = tree[0]
@@ -434,6 +438,7 @@ def store(key: str, fn: Any, lowered: Lowered, values: tuple[Any, ...], run: Any
             "objects": writer.rows, "guards": guards, "inputs": inputs, "code": code, "stages": stages, "texts": texts,
             "where": list(map(_where, lowered.functions)) if writer.pinned else None,
             "constraints": constraints, "assumed": assumed, "smaller": smaller, "params": lowered.params,
+            "derived": [[root, *definition] for root, definition in dims.derived.items()], "at_least": dims.at_least,
             "no_alias": lowered.no_alias,
             "details": None if details is None else [_tree(details[0]), details[1], details[2]],
         }  # fmt: skip
@@ -579,6 +584,8 @@ def _read(text: str, fn: Any, values: tuple[Any, ...], build: Callable[..., Any]
             constraints=[(_dim(a), _dim(b)) for a, b in header["constraints"]],
             assumed=[(_dim(a), _dim(b), bool(equal)) for a, b, equal in header["assumed"]],
             smaller=[(_shapes(a), _shapes(b), bool(answer)) for a, b, answer in header["smaller"]],
+            derived={int(root): (_terms(terms), int(divisor)) for root, terms, divisor in header["derived"]},
+            at_least=[(_terms(terms), int(least)) for terms, least in header["at_least"]],
         )
         details = header["details"]
         if details is not None:

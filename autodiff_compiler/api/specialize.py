@@ -26,7 +26,7 @@ from ..ir import budget
 from ..ir.apart import with_known_axes
 from ..ir.core import Function, Region, structural_key
 from ..ir.spelling import identifier
-from ..ir.types import Dim, Dims, elements, length_of
+from ..ir.types import Dim, length_of
 from ..locks import Lock
 from ..lowered import Guard, Lowered, bind_arguments, held, is_missing, key_of, leaving_out, location_of
 from ..tracebacks import DISPATCH
@@ -314,9 +314,7 @@ class Entry:
             if item.shape is not None and item.shape != shape:
                 return False
         known = low.function.body.dims
-        if any((length_of(a, lengths) == length_of(b, lengths)) != equal for a, b, equal in known.assumed):
-            return False
-        if any((elements(a, lengths) <= elements(b, lengths)) != answer for a, b, answer in known.smaller):
+        if not known.hold(lengths):
             return False
         for a, b in known.constraints:
             if length_of(a, lengths) != length_of(b, lengths):
@@ -573,8 +571,7 @@ def fits(entry: Entry, values: tuple[Any, ...]) -> bool:
 
 def for_calls(lowered: Lowered) -> Lowered:
     """What calls need of a lowered function: no IR, only the conditions on lengths."""
-    known = lowered.function.body.dims
-    dims = Dims(constraints=known.constraints, assumed=known.assumed, smaller=known.smaller)
+    dims = lowered.function.body.dims.conditions()
     return replace(lowered, function=Function(lowered.function.name, Region(dims)))
 
 

@@ -41,6 +41,7 @@ from typing import Any
 
 from ..ir import opset
 from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Function, Loc, Op, Region, Value
+from ..ir.definedness import maybe_undefined
 from ..ir.opset import ACCUM, ADDAT, PUSH, SET, STACK_NEW, STORES
 from . import control, layout
 from .array_stores import emit_array_store
@@ -49,7 +50,7 @@ from .layout import Assignment, Block, Line
 from .list_stores import changed_list
 from .load import Emitted
 from .names import Naming
-from .nesting import Nesting, maybe_undefined, where_completed
+from .nesting import Nesting, where_completed
 from .notes import Note, Statement
 
 AUGMENTED = frozenset({opset.ADD, opset.SUB, opset.MUL, opset.DIV})

@@ -42,7 +42,6 @@ from ..ir.core import (
     IF,
     LOOP,
     TRY,
-    UNDEF,
     Builder,
     Op,
     Region,
@@ -253,39 +252,9 @@ def _is_between(places: list[int], first: int, last: int) -> bool:
     return k < len(places) and places[k] < last
 
 
-def maybe_undefined(body: Region) -> set[Value]:
-    """Values that are undefined on some path."""
-    maybe: set[Value] = set()
-    before = -1
-    while before != len(maybe):
-        before = len(maybe)
-        for op in body.walk():
-            if op.prim is IF:
-                for k, r in enumerate(op.results):
-                    if any(s.exit[k] is UNDEF or s.exit[k] in maybe for s in op.regions if _hashable(s.exit[k])):
-                        maybe.add(r)
-            elif op.prim is LOOP:
-                inner = op.regions[0]
-                for k, init in enumerate(op.inits):
-                    out = inner.exit[k + 1]
-                    if init is UNDEF or any(type(x) is Value and x in maybe for x in (init, out)):
-                        maybe.update((inner.params[k + 1], op.results[k]))
-            elif op.prim is TRY and op.catch:
-                maybe.update(op.results[2:])
-            elif op.prim is PUSH and (op.args[1] is UNDEF or any(v in maybe for v in leaves(op.args[1]))):
-                maybe.add(op.args[0])
-            elif op.prim in (POP, opset.COPY) and op.args[0] in maybe:
-                maybe.update(op.results)
-    return maybe
-
-
 def where_completed(user: Op | Region, v: Value) -> bool:
     """The user runs only if the ``try`` that makes `v` was completed."""
     if v.op is None or v.op.prim is not TRY:
         return False
     owners = [(r, r.op) for r in enclosing(user if isinstance(user, Region) else user.parent) if r.op is not None]
     return any(op.prim is IF and op.condition is v.op.completed and op.regions[0] is r for r, op in owners)
-
-
-def _hashable(x: Any) -> bool:
-    return type(x) is Value or x is UNDEF

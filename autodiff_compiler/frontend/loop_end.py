@@ -333,7 +333,9 @@ class LoopEnd(Joiner):
         shape: list[Any] = []
         for k in range(len(joined.dims)):
             lengths = [d[k] for d in known if d is not None]
-            local = any(isinstance(n, Dim) and n.root > self.top.root_limit for n in lengths)
+            local = any(
+                isinstance(n, Dim) and n.root > self.top.root_limit and not dims.is_argument(n) for n in lengths
+            )
             shape.append(ANY_LENGTH if local or not all(dims.same(lengths[0], n) for n in lengths) else lengths[0])
         return replace(joined, dims=tuple(shape))
 

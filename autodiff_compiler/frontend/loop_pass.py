@@ -32,6 +32,7 @@ class LoopPass(LoopHead):
         region = self.region
         direct = isinstance(getattr(stmt, "target", None), ast.Name) and head_fn is not None and range_ is not None
         index = region.param(py_int(), stmt.target.id if direct and self.by_index else "i")
+        region.range = range_
         interp.cells.loops[region] = self.origin
         if range_ is not None and all(map(is_static_int, range_[::2])) and range_[0] >= 0 and range_[2] > 0:
             interp.cells.counted.add(index)

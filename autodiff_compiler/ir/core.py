@@ -262,9 +262,10 @@ class Op:
 class Region:
     """A list of operations with parameters, ended by `exit`, the arguments that it hands to its owner."""
 
-    __slots__ = ("params", "ops", "exit", "op", "dims", "tag")
+    __slots__ = ("params", "ops", "exit", "op", "dims", "tag", "range")
 
     def __init__(self, dims: Dims | None = None):
+        self.range: tuple[Any, ...] | None = None  # of a loop that is being made, whose body this becomes
         self.params: list[Value] = []
         self.ops: list[Op] = []
         self.exit: tuple[Any, ...] = ()

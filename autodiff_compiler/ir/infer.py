@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .core import Builder, Value, structural_key, type_of
+from .forms import exact_slice
 from .types import ANY, NONE, PYTHON_DTYPES, Dim, DimLike, Dims, Ty, or_raises
 
 _WEAK = {"b": bool, "i": int, "f": float, "c": complex}
@@ -75,7 +76,7 @@ def join_lengths(b: Builder, found: list[DimLike]) -> DimLike:
     """The length to which axes of these lengths broadcast together."""
     rest: list[DimLike] = []
     for d in found:
-        if d != 1 and d not in rest:
+        if d != 1 and not any(b.dims.same(d, e) for e in rest):
             rest.append(d)
     if not rest:
         return 1
@@ -238,6 +239,10 @@ def slice_length(dims: Dims, length: DimLike, s: slice) -> DimLike:
                     return Dim(length.root, length.off + cut)
         elif s.step == -1 and s.start is None and s.stop is None:
             return length
+    if s.step in (None, 1):
+        exact = exact_slice(dims, length, s)
+        if exact is not None:
+            return exact
     return dims.named(("slice", dims.find(length), structural_key(s)))
 
 

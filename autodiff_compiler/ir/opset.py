@@ -13,6 +13,7 @@ import numpy as np
 from .. import runtime
 from .core import UNDEF, Builder, Op, Prim, Value, current, type_of
 from .foreign import is_inert, keeps_only
+from .forms import length_from, linear, varying_length
 from .infer import cannot_raise, infer_index, infer_ufunc, may_be_python_complex
 from .types import (
     ANY,
@@ -244,6 +245,12 @@ def dim_of(b: Builder, length: Any) -> Any:
     if isinstance(length, Value):
         if length.type.length is not None:
             return length.type.length
+        form = linear(b.dims, length)
+        if form is not None and any(root is not None for root in form):
+            varies = any(type(root) is Value for root in form)
+            found = varying_length(b.dims, form) if varies else length_from(b.dims, form)
+            if found is not None:
+                return found
         return b.dims.named(("length", length))
     return b.dims.fresh()
 

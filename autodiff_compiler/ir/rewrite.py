@@ -39,7 +39,16 @@ def enclosing(region: Region | None) -> Iterator[Region]:
 def clone_function(fn: Function) -> tuple[Function, dict[Value, Value]]:
     """A copy with values of its own, and the map from old to new values."""
     mapping: dict[Value, Value] = {}
-    return Function(fn.name, clone_region(fn.body, mapping), dict(fn.meta)), mapping
+    body = clone_region(fn.body, mapping)
+    for forms in body.dims.top().varying.values():  # the variables of its loops are others
+        forms += [copied for form in forms if (copied := _renamed(form, mapping)) is not form]
+    return Function(fn.name, body, dict(fn.meta)), mapping
+
+
+def _renamed(form: dict[Any, int], mapping: dict[Value, Value]) -> dict[Any, int]:
+    if not any(type(root) is Value and root in mapping for root in form):
+        return form
+    return {mapping.get(root, root): factor for root, factor in form.items()}
 
 
 def clone_region(region: Region, mapping: dict[Value, Value]) -> Region:

@@ -22,6 +22,7 @@ class Dim(NamedTuple):
 
 DimLike = int | Dim
 Shapes = tuple[tuple[DimLike, ...], ...]  # the axes of several arrays
+Terms = tuple[tuple[int | None, int], ...]  # a sum of lengths, by their roots, with factors; None is the constant
 
 # Kinds of values:
 #   "py"       a Python bool, int, float or complex (weak in NumPy's promotion)
@@ -195,6 +196,35 @@ class Dims:
     assumed: list[tuple[DimLike, DimLike, bool]] = field(default_factory=list)
     # Likewise that the arrays with the first axes have together at most as many elements as those with the second.
     smaller: list[tuple[Shapes, Shapes, bool]] = field(default_factory=list)
+    # Roots that stand for sums of others, divided by a number; and sums that are not less than a number: `ir.forms`.
+    derived: dict[int, tuple[Terms, int]] = field(default_factory=dict)
+    at_least: list[tuple[Terms, int]] = field(default_factory=list)
+    # Roots that stand for sums in which there are variables of loops: of those of each copy of the function.
+    varying: dict[int, list[dict[Any, int]]] = field(default_factory=dict)
+
+    def top(self) -> Dims:
+        """The scope of the whole function."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def conditions(self) -> Dims:
+        """Only what lengths of other arguments have to fulfil."""
+        return Dims(
+            constraints=self.constraints, assumed=self.assumed, smaller=self.smaller, derived=self.derived,
+            at_least=self.at_least,
+        )  # fmt: skip
+
+    def hold(self, lengths: dict[int, int]) -> bool:
+        """What code takes for granted holds of these lengths, to which the derived ones are added."""
+        for root, (terms, divisor) in self.derived.items():
+            lengths[root] = _sum(terms, lengths) // divisor
+        return (
+            all(_sum(terms, lengths) >= least for terms, least in self.at_least)
+            and all((length_of(a, lengths) == length_of(b, lengths)) == equal for a, b, equal in self.assumed)
+            and all((elements(a, lengths) <= elements(b, lengths)) == answer for a, b, answer in self.smaller)
+        )
 
     def child(self) -> Dims:
         return Dims(self, {}, set(), self.counter)
@@ -239,7 +269,26 @@ class Dims:
         return dim
 
     def same(self, a: DimLike, b: DimLike) -> bool:
-        return a == b or self.find(a) == self.find(b)
+        if a == b:
+            return True
+        a, b = self.find(a), self.find(b)
+        return a == b or (isinstance(a, Dim) and isinstance(b, Dim) and self._same_for_all(a, b))
+
+    def _same_for_all(self, a: Dim, b: Dim) -> bool:
+        """They are the same in each iteration, for the arguments at hand."""
+        top = self.top()
+        if a.off or b.off or a.root not in top.varying or b.root not in top.varying:
+            return False
+        for first in top.varying[a.root]:
+            for second in top.varying[b.root]:
+                rest = {root: first.get(root, 0) - second.get(root, 0) for root in (*first, *second)}
+                terms = terms_of(rest)
+                if all(root is None or type(root) is int for root, _ in terms) and _sum(terms, top.lengths) == 0:
+                    if terms:
+                        top.at_least += [(terms, 0), (tuple([(root, -c) for root, c in terms]), 0)]
+                    top.equal[a] = b
+                    return True
+        return False
 
     def mark_not_one(self, dim: Dim) -> None:
         self.not_one_facts.add(dim)
@@ -266,9 +315,7 @@ class Dims:
 
     def assume(self, a: Dim, b: DimLike, equal: bool) -> bool:
         """Take for granted that the lengths are equal, or that they are not, if that holds of the arguments at hand."""
-        top = self
-        while top.parent is not None:
-            top = top.parent
+        top = self.top()
         if any(isinstance(d, Dim) and d.root not in top.lengths for d in (a, b)):
             return False
         if (length_of(a, top.lengths) == length_of(b, top.lengths)) != equal:
@@ -285,9 +332,7 @@ class Dims:
     ) -> bool:
         """Arrays with the first axes have together at most as many elements as those with the second, for the arguments
         at hand. Where that is not known of them: the first have no axes."""
-        top = self
-        while top.parent is not None:
-            top = top.parent
+        top = self.top()
         shapes = [*first, *second]
         known = [dims for dims in shapes if dims is not None]
         if len(known) < len(shapes) or any(
@@ -302,9 +347,7 @@ class Dims:
 
     def is_argument(self, dim: Dim) -> bool:
         """The length is known from an argument's axis, perhaps less a constant."""
-        top = self
-        while top.parent is not None:
-            top = top.parent
+        top = self.top()
         return dim.root in top.arg_roots
 
     def unify(self, a: DimLike, b: DimLike) -> bool:
@@ -330,6 +373,19 @@ class Dims:
             self.constraints.append((a, b))
             return False
         return True
+
+
+def terms_of(form: dict[int | None, int]) -> Terms:
+    """A sum as a key: without zeros, in order."""
+    return tuple(sorted([(root, c) for root, c in form.items() if c], key=_by_root))
+
+
+def _by_root(term: tuple[Any, int]) -> int:
+    return term[0] if type(term[0]) is int else 0
+
+
+def _sum(terms: Terms, lengths: dict[int, int]) -> int:
+    return sum(c * (1 if root is None else lengths[root]) for root, c in terms)
 
 
 def length_of(d: DimLike, lengths: dict[int, int]) -> int:

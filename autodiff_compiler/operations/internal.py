@@ -114,7 +114,7 @@ nondiff((opset.TRUTH, opset.NOT, opset.IS, opset.IS_NOT, opset.CONTAINS))
 # --- what may be computed again -------------------------------------------------------------------------------------
 
 repeatable(0.0, GET)  # `rematerialise` says which reads
-repeatable(0.3, SPREAD)
+repeatable(0.2, SPREAD)
 
 # --- traits ---------------------------------------------------------------------------------------------------------
 

@@ -65,7 +65,7 @@ class Pullback:
         self.function = function
         self._depends: tuple[tuple[int, ...], ...] | None = None
         self.complex = any(type_of(g).dtype is None or type_of(g).dtype.kind == "c" for g in function.results)  # type: ignore[union-attr]
-        self.dims = Dims(constraints=dims.constraints, assumed=dims.assumed)
+        self.dims = dims.conditions()
         self.leaves = [t for _, t in sizes]
         analysis = pipeline.restore_in_place(function, before_change=self._keep)
         emitted = emit_function(function, analysis, "pullback", quick=True)
@@ -116,9 +116,9 @@ class Pullback:
                     lengths[d.root] = n
                 elif d != n:
                     return False
-        return all(
-            (length_of(a, lengths) == length_of(b, lengths)) == equal for a, b, equal in self.dims.assumed
-        ) and all(length_of(a, lengths) == length_of(b, lengths) for a, b in self.dims.constraints)
+        return self.dims.hold(lengths) and all(
+            length_of(a, lengths) == length_of(b, lengths) for a, b in self.dims.constraints
+        )
 
 
 def same_kind(v: Any, t: Ty) -> bool:

@@ -388,7 +388,8 @@ def _copied(dims: Dims, parent: Dims | None) -> Dims:
     return Dims(
         parent, dict(dims.equal), set(dims.not_one_facts), list(dims.counter) if parent is None else parent.counter,
         dict(dims.memo), set(dims.arg_roots), list(dims.constraints), dict(dims.lengths), list(dims.assumed),
-        list(dims.smaller),
+        list(dims.smaller), dict(dims.derived), list(dims.at_least),
+        {root: list(forms) for root, forms in dims.varying.items()},
     )  # fmt: skip
 
 

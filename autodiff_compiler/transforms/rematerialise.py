@@ -1,11 +1,12 @@
 """Rematerialisation: which forward values of loops to keep for the backward sweep, and which to compute again.
 
-Takes the values that the backward sweep reads, from `residuals`, and gives those that are computed again. Each may be kept, for the cost of its memory, or computed
-again from its operands, for the cost of that work and of having the operands. The cheapest choice for all of them is a
-minimum cut: a value is a pair of nodes, joined by an edge that costs what keeping costs; from the source leads an edge
-that costs its work; from each operand one that cannot be cut. Values on the sink's side of the cut are computed again.
-(Jain et al., "Checkmate", MLSys 2020, solve the general problem by integer programming; that a cut is enough where
-nothing is computed twice in one sweep is from the min-cut partitioner of AOTAutograd, He and Zdevito 2022.)
+Takes the values that the backward sweep reads, from `residuals`, and gives those that are computed again. Each may be
+kept, for the cost of its memory, or computed again from its operands, for the cost of that work and of having the
+operands. The cheapest choice for all of them is a minimum cut: a value is a pair of nodes, joined by an edge that costs
+what keeping costs; from the source leads an edge that costs its work; from each operand one that cannot be cut. Values
+on the sink's side of the cut are computed again. (Jain et al., "Checkmate", MLSys 2020, solve the general problem by
+integer programming. Where nothing is dropped and computed again within one sweep, a cut is enough.) What no loop
+changes is computed once, before the loop that reads it.
 
 Only operations that are rounded in one way are repeated (`Prim.work`), so that no bit of a gradient depends on the
 choice: no exp, no reduction, no product of matrices. The costs are for arrays of a nominal length, since the code must
@@ -36,7 +37,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ir.core import FUNC, LOOP, TRY, Builder, Op, Value, leaves, type_of
+from ..ir.core import FUNC, LOOP, TRY, Builder, Op, Region, Value, leaves, type_of
+from ..ir.definedness import maybe_undefined
 from ..ir.opset import GET, MUL, is_plain_path, path_is_view
 from ..ir.rewrite import enclosing, region_of
 from ..ir.types import Dim, Ty
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
 # Costs are in sixteenths of those of keeping one element of eight bytes. They were measured on the programs of
 # benchmarks/by_hand, see docs/architecture.md.
 UNIT = 16
-NOMINAL = 1000  # the length of an axis that is not known
+NOMINAL = 2000  # the length of an axis that is not known
 LOOP_FACTOR = 8  # iterations of a loop
 APPEND = 40 * UNIT  # to put a value on a list and to take it off
 CALL = 150 * UNIT  # what NumPy needs to start
@@ -59,34 +61,25 @@ NUMBER_WORK = 26 * UNIT  # to compute one
 VIEW = 12 * UNIT
 
 
-def elements(t: Ty) -> float | None:
-    """The size of an array of this type at the nominal length, in elements of eight bytes; None if it is not known."""
-    if t.is_scalar or t.dims == ():
-        return 1.0
-    if t.kind not in ("array", "any") or t.dims is None:
-        return None
-    count = 1.0
-    for d in t.dims:
-        count *= NOMINAL if isinstance(d, Dim) else max(d, 1)
-    return count * (t.dtype.itemsize if t.dtype is not None else 8) / 8
-
-
 class Choice:
     """The choice for the values that a `Placer` has found to be wanted.
 
-    repeated: values that are computed again where they are read; the rest is kept
-    hoisted:  those among them that no loop changes: they are computed once, before the backward sweep
+    repeated: values that are computed again; the rest is kept
     kept:     values that are put on stacks
+    chosen:   these are final
     """
 
     def __init__(self, placer: Placer, wanted: set[Value]):
         self.placer = placer
         self.wanted = wanted
         self.repeated: set[Value] = set()
-        self.hoisted: set[Value] = set()
         self.kept: set[Value] = set()
-        self._invariant: dict[Value, bool] = {}
+        self.chosen = False
+        self._maybe: set[Value] | None = None
+        self._homes: dict[Value, Region] = {}
         self._choose()
+        self.chosen = True
+        self._homes.clear()  # what is kept is where it was made
 
     def _choose(self) -> None:
         graph = Graph()
@@ -104,17 +97,12 @@ class Choice:
             if self.placer.is_free(v):
                 graph.edge(source, before, 0)
                 continue
-            often = frequency(v)
-            graph.edge(before, after, self.cost_of_keeping(v) * often)
+            graph.edge(before, after, self.cost_of_keeping(v) * frequency(region_of(v)))
             work = self.work(v)
             if work is None:
                 graph.edge(source, before, NEVER)
                 continue
-            if often > 1 and self.invariant(v):
-                self.hoisted.add(v)
-            else:
-                work *= often
-            graph.edge(source, before, work)
+            graph.edge(source, before, work * frequency(self.home(v)))
             operands = self._operands(v.op)  # type: ignore[arg-type]
             bound += [(x, v) for x in operands]
             todo += operands
@@ -142,12 +130,26 @@ class Choice:
 
     # --- costs ----------------------------------------------------------------------------------------------------
 
+    def elements(self, t: Ty) -> float | None:
+        """The size of an array of a type at the nominal length, in elements of eight bytes; None if it is not known."""
+        if t.is_scalar or t.dims == ():
+            return 1.0
+        if t.kind not in ("array", "any") or t.dims is None:
+            return None
+        count = 1.0
+        for d in t.dims:
+            if isinstance(d, Dim):  # what is not the length of an argument is that of a part
+                count *= NOMINAL if self.placer.body.dims.is_argument(d) else NOMINAL / 2
+            else:
+                count *= max(d, 1)
+        return count * (t.dtype.itemsize if t.dtype is not None else 8) / 8
+
     def cost_of_keeping(self, v: Value) -> int:
         if v.type.is_scalar or v.type.dims == ():
             return NUMBER
-        if frequency(v) == 1:
+        if frequency(region_of(v)) == 1:
             return APPEND  # a branch hands it out
-        size = elements(v.type)
+        size = self.elements(v.type)
         if size is None:
             size = NOMINAL**2
         if self._is_copied(v):
@@ -173,7 +175,7 @@ class Choice:
             return None
         if any(r.op is not None and r.op.prim in (FUNC, TRY) for r in enclosing(region_of(v))):
             return None
-        size = elements(v.type)
+        size = self.elements(v.type)
         if size is None:
             return None
         if op.prim is GET:
@@ -182,7 +184,7 @@ class Choice:
             return None
         if v.type.is_scalar or v.type.dims == ():
             return NUMBER_WORK
-        largest = max([size, *[elements(type_of(x)) or 0.0 for x in op.operands()]])
+        largest = max([size, *[self.elements(type_of(x)) or 0.0 for x in op.operands()]])
         return int(largest * UNIT * per_element) + CALL
 
     def _is_lost(self, x: Value) -> bool:
@@ -198,19 +200,48 @@ class Choice:
             return None
         return VIEW
 
-    def invariant(self, v: Value) -> bool:
-        """It is made of what is in scope everywhere, and making it cannot raise, so it may be made without a loop."""
-        if v not in self._invariant:
-            op = v.op
-            self._invariant[v] = False
-            self._invariant[v] = (
-                op is not None
-                and op.parent is not None
-                and self.work(v) is not None
-                and (in_bounds(op) if op.prim is GET else _is_total(op))
-                and all(self.placer.reachable(x) or self.invariant(x) for x in op.operands())
-            )
-        return self._invariant[v]
+    # --- loop-invariant values ------------------------------------------------------------------------------------
+
+    def home(self, v: Value) -> Region:
+        """The forward region whose reversed run computes a value again: that of the outermost loop around it that
+        changes none of its operands, if to compute it cannot raise."""
+        if v not in self._homes:
+            self._homes[v] = region_of(v)
+            if self._is_made_again(v):
+                self._homes[v] = self._outermost(v)
+        return self._homes[v]
+
+    def _is_made_again(self, v: Value) -> bool:
+        """The backward sweep computes it, or may do so as long as nothing is chosen."""
+        if v.op is None or self.placer.stable_place(v) is not None:
+            return False
+        if self.placer.cheap(v.op):
+            return True
+        return v in self.repeated if self.chosen else self.work(v) is not None
+
+    def _outermost(self, v: Value) -> Region:
+        op, region = v.op, region_of(v)
+        assert op is not None
+        if not (in_bounds(op) if op.prim is GET else _is_total(op)):
+            return region
+        operands = op.operands()
+        inside = {r for x in operands if not self.placer.reachable(x) for r in enclosing(self.home(x))}
+        while region.op is not None and region.op.prim is LOOP and region not in inside:
+            region = region.op.parent  # type: ignore[assignment]
+        if region is not region_of(v) and any(x in self.maybe_undefined for x in operands):
+            return region_of(v)  # the loop may have no iterations where they are undefined
+        return region
+
+    @property
+    def maybe_undefined(self) -> set[Value]:
+        if self._maybe is None:
+            self._maybe = maybe_undefined(self.placer.body)
+        return self._maybe
+
+
+def _is_total(op: Op) -> bool:
+    assert op.parent is not None
+    return op.prim.total is not None and op.prim.total(Builder(op.parent), op.args, op.kwargs)
 
 
 def work_of(op: Op) -> float | None:
@@ -220,18 +251,13 @@ def work_of(op: Op) -> float | None:
     return op.prim.work
 
 
-def _is_total(op: Op) -> bool:
-    assert op.parent is not None
-    return op.prim.total is not None and op.prim.total(Builder(op.parent), op.args, op.kwargs)
-
-
-def frequency(v: Value) -> int:
-    """How often a value is made, relative to values outside of loops."""
+def frequency(home: Region) -> int:
+    """How often a region runs, relative to code outside of loops."""
     often = 1
-    for region in enclosing(region_of(v)):
+    for region in enclosing(home):
         if region.op is not None and region.op.prim is LOOP:
             often *= LOOP_FACTOR
     return often
 
 
-__all__ = ["Choice", "elements", "frequency"]
+__all__ = ["Choice", "frequency"]

@@ -124,11 +124,7 @@ class Placer:
         """There is a source for the value that costs next to nothing."""
         if v not in self._free:
             op = v.op
-            self._free[v] = (
-                self.is_index(v)
-                or self.stable_place(v) is not None
-                or (op is not None and self.cheap(op))
-            )
+            self._free[v] = self.is_index(v) or self.stable_place(v) is not None or (op is not None and self.cheap(op))
         return self._free[v]
 
     def visit(self, region: Region, chain: list[Region]) -> None:
@@ -193,9 +189,9 @@ class Placer:
     def fetch(self, v: Value, chain: list[Region]) -> Any:
         if self.reachable(v):
             return v
-        if v in self.hoisted:
-            return self.hoisted[v]
-        home = region_of(v)
+        home = region_of(v) if self.choice is None else self.choice.home(v)
+        if home is self.body:
+            return self.hoist(v)
         while home.op is not None and home.op.prim is TRY and not home.op.args[0]:  # a context yields every value
             v = self.handed_out(v)
             home = region_of(v)
@@ -269,8 +265,6 @@ class Placer:
         op = v.op
         if op is None or not (self.is_repeated(v) or self.cheap(op)):
             return None
-        if self.is_repeated(v) and self.choice is not None and v in self.choice.hoisted:
-            return self.hoist(v)
         self.lay_stones(v, region, chain)
         skip = op.prim.shape_only
         args = tuple(
@@ -290,12 +284,10 @@ class Placer:
 
     def hoist(self, v: Value) -> Value:
         """Compute what no loop changes once, before the backward sweep."""
-        if self.reachable(v):
-            return v
         if v not in self.hoisted:
             op = v.op
             assert op is not None
-            new = Op(op.prim, map_leaves(self.hoist, op.args), dict(op.kwargs))
+            new = Op(op.prim, map_leaves(lambda x: self.fetch(x, []), op.args), dict(op.kwargs))
             new.results = [Value(r.type, r.hint, new) for r in op.results]
             new.tag, new.parent = DERIVED, self.body
             self.front.append(new)
