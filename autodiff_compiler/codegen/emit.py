@@ -310,8 +310,10 @@ class Emitter:
                 source = None
             if self.naming.same(target, source) or not self.needed(target):
                 continue
-            left.append(self.naming.of(target))
-            right.append(self.printer.show(source))
+            name, text = self.naming.of(target), self.printer.show(source)
+            if name != text:  # two values may have one name, the first of which is not read any more
+                left.append(name)
+                right.append(text)
         if left:
             self.store(left, ", ".join(right))
 

@@ -41,6 +41,7 @@ from ..ir.opset import LEN, STACK_NEW, SUM_TO
 from ..ir.rewrite import replace_values
 from ..records import mutable_record, record
 from .bundle import bundle
+from .collect import collect
 from .common import merge_equal
 from .custom import call_functions
 from .inplace import InPlace
@@ -156,6 +157,8 @@ PASSES: tuple[Pass, ...] = (
          doing="simplifying the adjoint"),
     Pass("adjoint", "simplify", lambda task: simplify(task.fn),
          "any function", "no trivial control flow and no dead code", _has_regions),
+    Pass("adjoint", "collect", lambda task: collect(task.fn),
+         "an adjoint", "no reversed loop adds outer products to a matrix that it does nothing else with", _has_regions),
     Pass("finish", "finish", lambda task: finish_results(task.fn, task.count),
          "an adjoint", "its cotangents have the kind, shape and dtype of the arguments"),
     Pass("tangent", "push forward", _push_forward,

@@ -232,7 +232,36 @@ class Placer:
         around = [r.op.prim for r in enclosing(region_of(v)) if r.op is not None]
         if len(around) <= YIELDED and LOOP not in around and FUNC not in around:
             return self.export(v)
-        return self.save(v, region)
+        shifted = self.shifted(v, region, chain)
+        return self.save(v, region) if shifted is None else shifted
+
+    def shifted(self, v: Value, region: Region, chain: list[Region]) -> Any:
+        """What an iteration hands on is what the next one starts with. Where that is saved, the reversed loop hands it
+        back, and it is not saved a second time."""
+        body, reverse = region.tag.body, region.op
+        loop = body.op
+        if loop is None or loop.prim is not LOOP or reverse is None or reverse.prim is not LOOP:
+            return None
+        if region.tag.sites != [body] or type(body.exit[0]) is not int or body.exit[0] != 0:
+            return None
+        for k, handed_on in enumerate(body.exit[1:]):
+            start, last = body.params[k + 1], loop.results[k]
+            if handed_on is not v or start is v or not self.is_kept(start) or not _alike(start, v, last):
+                continue
+            if self.killed(last) or (v.op is not None and region_of(v) is not body):
+                continue
+            final = self.fetch(last, chain[:-1])
+            given = self.fetch(start, chain)
+            param = region.param(v.type, v.hint)
+            reverse.args = (reverse.args[0], (*reverse.args[1], final))
+            reverse.results.insert(len(reverse.results) - 2, Value(v.type, v.hint, reverse))
+            region.exit = (*region.exit, given)
+            return param
+        return None
+
+    def is_kept(self, v: Value) -> bool:
+        """The value is put on a stack anyway."""
+        return self.choice is not None and v in self.choice.kept
 
     def index_at_exit(self, loop: Op, region: Region, chain: list[Region]) -> Any:
         """The loop variable in the iteration that left the loop."""
@@ -517,6 +546,15 @@ class Placer:
 def is_integer(v: Value) -> bool:
     """Proven an integer or a bool, as a number."""
     return v.type.is_scalar and v.type.dtype is not None and v.type.dtype.kind in "ib"
+
+
+def _alike(*values: Value) -> bool:
+    """Numbers of one kind, or arrays of one dtype with as many axes."""
+    first = values[0].type
+    return first.kind in ("py", "generic", "scalar", "array") and all(
+        v.type.kind == first.kind and same_dtype(v.type.dtype, first.dtype) and v.type.ndim == first.ndim
+        for v in values
+    )
 
 
 def _decided_by(op: Op, attempt: Op) -> bool:

@@ -23,22 +23,21 @@ from autodiff_compiler.runtime import sum_to
 def loss_grad(w, u, xs, target):
     h = np.zeros(3)
     n = xs.shape[0]
-    saved = []
+    h_saved = []
     for t in range(n):
-        h2 = np.tanh(w @ h + u @ xs[t])
-        saved.append((h2, h))
-        h = h2
+        h_saved.append(h)
+        h = np.tanh(w @ h + u @ xs[t])
     # adjoint of line 12: return np.sum((h - target) ** 2)
     h_bar = sum_to(2.0 * (h - target), h)
-    w_bar = np.zeros_like(w)
-    u_bar = np.zeros_like(u)
+    columns = np.empty((n, w.shape[0]))
+    rows = np.empty((n, w.shape[1]))
     # adjoint of line 10: for t in range(xs.shape[0]):
     for t in reversed(range(n)):
-        h, h2 = saved.pop()
+        h2 = h_saved.pop()
         # adjoint of line 11: h = np.tanh(w @ h + u @ xs[t])
         t2 = h_bar * (1.0 - h * h)
-        t3 = t2[:, None]
-        u_bar += t3 * xs[t]
-        w_bar += t3 * h2
         h_bar = t2 @ w
-    return w_bar, u_bar
+        columns[t] = t2
+        rows[t] = h2
+        h = h2
+    return columns.T @ rows, columns.T @ xs

@@ -89,7 +89,7 @@ def test_generated_function_has_the_length_it_claims():
     assert math.isfinite(float(namespace["generated"](np.ones(5), 0.5)))
 
 
-@pytest.mark.parametrize("program", all_programs(), ids=lambda program: program.name)
+@pytest.mark.parametrize("program", list(all_programs()), ids=lambda program: program.name)
 def test_programs_with_adjoints_by_hand(program):
     import autodiff_compiler as ad
 
