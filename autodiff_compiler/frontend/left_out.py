@@ -26,9 +26,7 @@ def left_out(ctx: Core, error: AutodiffError, stmt: Any) -> int:
     reason to plan it."""
     if ctx.builder.region not in ctx.arms or id(stmt) in ctx.moved or ctx.is_observing():
         raise error
-    if isinstance(error, (InternalError, RecursionTooDeep)) or any(map(_may_catch_all, ctx.stack)):
-        raise error
-    if not ctx.plan.catch_all.isdisjoint(ctx.stack):
+    if isinstance(error, (InternalError, RecursionTooDeep)) or catches_all(ctx):
         raise error
     node = original(stmt)
     if isinstance(node, (Run, Expanded)):
@@ -37,6 +35,16 @@ def left_out(ctx: Core, error: AutodiffError, stmt: Any) -> int:
         if ctx.plan.candidate is None or ctx.plan.candidate[0] is not error:
             ctx.plan.candidate = (error, node)
         raise error
+    return ended(ctx, error, stmt)
+
+
+def catches_all(ctx: Core) -> bool:
+    """A function that is being lowered may end the error that a path which was left out raises."""
+    return any(map(_may_catch_all, ctx.stack)) or not ctx.plan.catch_all.isdisjoint(ctx.stack)
+
+
+def ended(ctx: Core, error: AutodiffError, stmt: Any) -> int:
+    """End the path with the error."""
     loc = error.loc
     place = () if loc is None else (loc.file, loc.line, loc.col, loc.end_col, loc.function)
     made = ctx.emit(stmt, exception(NotCompiled), type(error).__name__, error.message, error.remedy, *place)

@@ -106,6 +106,7 @@ class Plan:
     nested:     functions (syntax trees) that are called while they run; recursive: those of them that are not inlined
     watch:      what is known of values of which only a run tells the type, see `observe`
     left_out:   statements on paths of branches and handlers that cannot be compiled: they raise the error when they run
+    unhandled:  `try` statements that end the program where they catch something, and why
     candidate:  an error that was raised, and the statement with which it may be left out
     catch_all:  functions (syntax trees) in which a handler catches all there is, by whatever name
     peels:      whether the first trips of loops may be lowered apart
@@ -124,6 +125,7 @@ class Plan:
     recursive: set[Any] = field(default_factory=set)
     watch: Any = None
     left_out: set[Any] = field(default_factory=set)
+    unhandled: dict[Any, AutodiffError] = field(default_factory=dict)
     candidate: Any = None
     catch_all: set[Any] = field(default_factory=set)
     peels: bool = True
@@ -196,6 +198,7 @@ _EXTENDED = (
     "nested",
     "recursive",
     "left_out",
+    "unhandled",
     "peels",
     "reasons",
 )
@@ -277,6 +280,22 @@ class LeftOut(Reason):
     def extend(self, plan: Plan) -> None:
         plan.left_out.add(self.node)
         plan.candidate = None
+
+
+@record
+class Unhandled(Reason):
+    """The program cannot be compiled for what it does after exceptions that it may never catch."""
+
+    error: AutodiffError
+    nodes: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        lines = ", ".join(str(getattr(node, "lineno", None)) for node in self.nodes)
+        return f"{self.error.message}; now it is raised where the `try` in line {lines} catches something"
+
+    def extend(self, plan: Plan) -> None:
+        plan.unhandled.update(dict.fromkeys(self.nodes, self.error))
+        plan.actions, plan.disturbed, plan.refused = {}, {}, set()
 
 
 @record
@@ -390,6 +409,8 @@ def lower_by_plan(plan: Plan, attempt: Callable[[Plan], T], budget: Budget) -> T
         except AutodiffError as error:
             if any(kind is PEEL for kind, _ in plan.actions):
                 reason = NotPeeled(error)
+            elif caught := tuple([node for kind, node in plan.actions if kind is EXACT]):
+                reason = Unhandled(error, caught)
             elif plan.candidate is not None and plan.candidate[0] is error:
                 if not LEAVING_OUT.get() or len(plan.left_out) >= MAX_LEFT_OUT:
                     error.on_a_path = True

@@ -27,6 +27,7 @@ from .folds import proved
 from .handlers import Ctx, Node, Val, expands, handler_of_node
 from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise
 from .matching import Matching
+from .left_out import catches_all, ended
 from .plan import EXACT, UNWOUND, Action, original
 from .pseudo import Computed, Expanded, Run, choice, computed, expanded, run, surely_exits
 from .state import State
@@ -326,6 +327,11 @@ def _protected(
     leaves = ctx.leaves(code) and RAISED not in ctx.possible(code)
     after = expanded(lambda: _behind(ctx, code, ways, node), node, leaves)
     handling = [run(enter, node), *ways.error(lambda: error, True)]
+    why = ctx.plan.unhandled.get(original(stmt)) if stmt is not None else None
+    if why is not None:
+        if catches_all(ctx):
+            raise why
+        handling = [run(lambda: ended(ctx, why, node), node, True)]
     cond = completed if code is not DEAD else False
     return [choice(computed(lambda: cond, node), [after], handling, node)]
 

@@ -57,7 +57,8 @@ APPEND = 40 * UNIT  # to put a value on a list and to take it off
 CALL = 150 * UNIT  # what NumPy needs to start
 COPIED = 1.6  # times the elements of an array that is overwritten later: a copy of it is kept
 NUMBER = 60 * UNIT  # to keep a number
-NUMBER_WORK = 26 * UNIT  # to compute one
+NUMBER_WORK = 26 * UNIT  # to compute one of Python's
+GENERIC_WORK = 45 * UNIT  # and one of NumPy's
 VIEW = 12 * UNIT
 
 
@@ -183,7 +184,7 @@ class Choice:
         if any(self._is_lost(x) for x in op.operands()):
             return None
         if v.type.is_scalar or v.type.dims == ():
-            return NUMBER_WORK
+            return NUMBER_WORK if all(type_of(x).kind == "py" for x in (v, *op.args)) else GENERIC_WORK
         largest = max([size, *[self.elements(type_of(x)) or 0.0 for x in op.operands()]])
         return int(largest * UNIT * per_element) + CALL
 
