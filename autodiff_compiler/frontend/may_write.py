@@ -280,6 +280,8 @@ class _Body:
             if held is next and n.args and isinstance(n.args[0], (ast.GeneratorExp, ast.Call)):
                 return NOTHING
             return ANYTHING if held is ANYTHING else self.of_callee(held)
+        if isinstance(func, ast.Subscript) and isinstance(func.value, (ast.List, ast.Tuple)):
+            return max([self.of_call(ast.Call(one, n.args, n.keywords)) for one in func.value.elts], default=NOTHING)
         if not isinstance(func, ast.Attribute):
             return ANYTHING
         if isinstance(func.value, ast.Call) and isinstance(func.value.func, ast.Name) and func.value.func.id == "super":

@@ -44,6 +44,7 @@ EFFECTS = frozenset({"logging", "time", "warnings", "_warnings"})
 _READERS = {
     "re": frozenset({"match", "search", "fullmatch", "split", "findall", "finditer", "compile", "escape"}),
     "ast": frozenset({"parse", "literal_eval", "dump", "unparse"}),
+    "_bisect": frozenset({"bisect", "bisect_left", "bisect_right"}),
 }
 _PATTERNS = (("re", "Pattern"), ("re", "Match"))
 # Functions of these modules that write or read what outlives the call.

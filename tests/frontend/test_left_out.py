@@ -270,3 +270,42 @@ def test_code_on_disk(tmp_path: Path) -> None:
         lines.append(done.stdout.splitlines())
     remedy = "Instead: define the class outside"
     assert lines == [["12.0 True", remedy], ["12.0 False", remedy]]
+
+
+class Evaluator:
+    """Keeps what went wrong, as interpreters of expressions do, and goes on."""
+
+    def __init__(self):
+        self.errors = []
+        self.text = None
+        self.names = {}
+
+    def report(self, error):
+        if self.text is None:
+            self.text = 0
+        self.errors.append(error)
+        self.names[len(self.errors)] = self.text
+
+    def evaluate(self, text, x):
+        try:
+            self.text = text
+            return x * float(text) / len(text)
+        except ValueError as error:
+            self.report(error)
+            self.names = [self.names]
+        return x * len(self.names)
+
+
+evaluator = Evaluator()
+
+
+def evaluated(x, text):
+    return evaluator.evaluate(text, x) + evaluator.evaluate("2.5", x)
+
+
+def test_handlers_that_cannot_be_compiled() -> None:
+    """What they do cannot be followed. A program that catches nothing runs; another one gets the reason."""
+    assert ad.value_and_grad(evaluated)(2.0, "1.5") == pytest.approx((8.0 / 3.0, 4.0 / 3.0))
+    with pytest.raises(ad.UnsupportedError) as caught:
+        ad.grad(evaluated)(2.0, "abc")
+    assert "test_left_out.py" in str(caught.value)

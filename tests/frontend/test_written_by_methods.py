@@ -348,7 +348,7 @@ def __format__(self, spec): return format(self.k, spec)
 def __eq__(self, other): return isinstance(other, R) and self.k == other.k
 """.strip().splitlines()
 READER = """
-import numpy as np
+import bisect, numpy as np
 G, L, A = 1.0, [1.0], np.ones(2)
 
 def helper(k):
@@ -381,6 +381,12 @@ def f(x):
     text = f"{{[r]}}" + "%s" % r + "{{:}}".format(r)
     return x * (G + L[0] + A[0] + r.k)
 """
+
+
+READERS += [
+    "def __repr__(self): return str(bisect.bisect_right([1.0, 2.0], self.k))",
+    "def __repr__(self): return str([min, max][self.k > 0.0]((self.k, 2.0)))",
+]
 
 
 @pytest.mark.parametrize("method", READERS)
