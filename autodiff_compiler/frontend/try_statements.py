@@ -26,8 +26,8 @@ from .exits import DEAD, NORMAL, RAISED
 from .folds import proved
 from .handlers import Ctx, Node, Val, expands, handler_of_node
 from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_raise
-from .matching import Matching
 from .left_out import catches_all, ended
+from .matching import Matching
 from .plan import EXACT, UNWOUND, Action, original
 from .pseudo import Computed, Expanded, Run, choice, computed, expanded, run, surely_exits
 from .state import State
