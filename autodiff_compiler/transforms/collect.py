@@ -106,7 +106,8 @@ def _outer(g: Any, uses: Uses, like: Value, body: Region) -> tuple[Value, Value]
     if type(g) is not Value or g.op is None or g.op.prim is not MUL or len(uses.get(g, [])) != 1:
         return None
     for a, b in (g.op.args, g.op.args[::-1]):
-        column, row = _vector(a, COLUMN), _vector(b, ROW) or b
+        column, row = _vector(a, COLUMN), _vector(b, ROW)
+        row = b if row is None else row
         if column is None or type(row) is not Value:
             continue
         fits = all(

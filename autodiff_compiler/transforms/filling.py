@@ -31,16 +31,17 @@ from ..records import record
 
 @record
 class Filling:
-    """A loop's carried array. Each iteration stores only at (the loop's variable + offset) along the first axis."""
+    """A loop's carried array. Each iteration stores only at (the loop's variable + offset) along one axis."""
 
     versions: list[Value]
     stores: list[Op]
     offset: int
     step: int
     lowest: int  # the least value of the loop's variable
+    axis: int = 0
 
     @staticmethod
-    def of(loop: Op, k: int) -> Filling | None:
+    def of(loop: Op, k: int, axis: int = 0) -> Filling | None:
         range_ = loop.args[0]
         if range_ is None or len(range_) != 3 or type(range_[2]) is not int or range_[2] == 0:
             return None
@@ -62,15 +63,13 @@ class Filling:
         offset = None
         for store in stores:
             path = store.args[1] if store.prim in (SET, ADDAT) else ()
-            if not path or path[0][0] != "index" or not path[0][1]:
-                return None
-            at = affine(path[0][1][0], loop)
+            at = affine(subscript_of(path, axis), loop)
             if at is None or (offset is not None and at != offset) or lowest + at < 0:
                 return None
             offset = at
         versions.remove(loop.results[k])
         assert offset is not None
-        return Filling(versions, stores, offset, step, lowest)
+        return Filling(versions, stores, offset, step, lowest, axis)
 
 
 def _stores_between(v: Any, param: Value, versions: list[Value], stores: list[Op], seen: set[Value]) -> bool:
@@ -101,8 +100,24 @@ def _stores_between(v: Any, param: Value, versions: list[Value], stores: list[Op
     return True
 
 
+def subscript_of(path: Any, axis: int) -> Any:
+    """What the first step of a path picks along an axis; None if that is not plain to see."""
+    if not path or path[0][0] != "index" or len(path[0][1]) <= axis:
+        return None
+    *others, item = path[0][1][: axis + 1]
+    plain = all(isinstance(x, slice) or (type(x) is not bool and is_number(x)) for x in others)
+    return item if plain else None
+
+
+def is_number(x: Any) -> bool:
+    """An int, or a value that is one."""
+    if type(x) is not Value:
+        return type(x) is int
+    return x.type.is_scalar and x.type.dtype is not None and x.type.dtype.kind in "iu"
+
+
 def settled(first: Any, loop: Op, order: Filling) -> bool:
-    """The first subscript of a read names only places that earlier iterations have stored."""
+    """The subscript of a read, along the axis, names only places that earlier iterations have stored."""
     sign = 1 if order.step > 0 else -1
     if type(first) is slice:
         if first.step not in (None, 1):
@@ -147,4 +162,4 @@ def affine(x: Any, loop: Op) -> int | None:
     return offset if x is variable else None
 
 
-__all__ = ["Filling", "affine", "settled"]
+__all__ = ["Filling", "affine", "settled", "subscript_of"]

@@ -47,12 +47,13 @@ from ..ir.rewrite import (
     region_of,
 )
 from ..ir.types import STACK, UNDEF_TY, py_int, same_dtype
-from .filling import Filling, settled
+from .filling import Filling, settled, subscript_of
 from .paths import covers, on_path
 from .rematerialise import Choice
 from .shapes import reads_lengths_only
 
 YIELDED = 8  # levels of ``if`` through which a value is yielded; each of them names it
+AXES = 2  # along which arrays are filled
 STRIDE = 30  # how many values of a chain are provided in one recursion
 
 
@@ -375,19 +376,15 @@ class Placer:
         op = v.op
         if op is None:
             return None
-        if op.prim is GET:
-            slot = self.slot_of(op.args[0])
-            if slot is not None:
-                loop, k, order = slot
-                final = loop.results[k]
-                place = op.args[1]
-                first = place[0][1][0] if place[0][0] == "index" and place[0][1] else None
-                if first is not None and settled(first, loop, order) and self.indices_known(op, op.args[0]):
-                    return self.final_place(final, place)
+        if op.prim is GET and self.indices_known(op, op.args[0]):
+            for loop, k, order in self.slots_of(op.args[0]):
+                place = subscript_of(op.args[1], order.axis)
+                if place is not None and settled(place, loop, order):
+                    return self.final_place(loop.results[k], op.args[1])
         for user in self.uses.get(v, ()):
             # The only store of each iteration, and nothing writes there again.
             if isinstance(user, Op) and user.prim is SET and user.args[2] is v and user.parent is not None:
-                slot = self.slot_of(user.args[0])
+                slot = next(iter(self.slots_of(user.args[0])), None)
                 if slot is None or len(slot[2].stores) != 1 or user.parent is not slot[0].regions[0]:
                     continue
                 base = user.args[0].type
@@ -412,18 +409,18 @@ class Placer:
     def indices_known(self, op: Op, *others: Value) -> bool:
         return all(self.is_index(x) for x in op.operands() if x not in others)
 
-    def slot_of(self, a: Value) -> tuple[Op, int, Filling] | None:
-        """The loop and the slot that `a` is a version of, if each iteration stores at the index plus one constant."""
+    def slots_of(self, a: Value) -> list[tuple[Op, int, Filling]]:
+        """The loops and slots that `a` is a version of, if each iteration stores at the index plus one constant."""
         if not hasattr(self, "_slots"):
-            self._slots: dict[Value, tuple[Op, int, Filling] | None] = {}
+            self._slots: dict[Value, list[tuple[Op, int, Filling]]] = {}
             for op in self.body.ops:
                 if op.prim is LOOP and not _is_backward(op):
                     for k in range(len(op.args[1])):
-                        filling = Filling.of(op, k)
-                        if filling is not None:
-                            for version in filling.versions:
-                                self._slots[version] = (op, k, filling)
-        return self._slots.get(a)
+                        for axis in range(AXES):
+                            filling = Filling.of(op, k, axis)
+                            for version in filling.versions if filling is not None else ():
+                                self._slots.setdefault(version, []).append((op, k, filling))  # type: ignore[arg-type]
+        return self._slots.get(a, [])
 
     def has_shape_source(self, v: Value) -> bool:
         probe = Op(DIM, (v, 0))

@@ -1,0 +1,242 @@
+"""What a loop saves for the backward sweep: as little as is worth it, and the right values."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from tests.differences import differences
+
+V = np.array([0.3, 0.6, 0.2, 0.8])
+M = np.arange(16.0).reshape(4, 4) / 20.0 + 0.5 * np.eye(4)
+
+
+def kept(source: str) -> int:
+    """How many values an iteration puts on lists, over all loops."""
+    pushed = re.findall(r"saved\d*\.append\((.*)\)$", source, flags=re.MULTILINE)
+    return sum(text.count(",") + 1 if text.startswith("(") else 1 for text in pushed)
+
+
+def checked(f: Any, *args: Any) -> str:
+    """The emitted source, if the gradient by the first argument is that by differences."""
+    gradient = ad.grad(f)
+    want = differences(f, *args, argnum=0)
+    np.testing.assert_allclose(gradient(*args), want, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(gradient(*args), want, rtol=1e-5, atol=1e-7)
+    return str(gradient.source(*args))
+
+
+def logistic(x, r):
+    for _ in range(3):
+        x = r * x * (1.0 - x)
+    return np.sum(x)
+
+
+def midpoint(x, h):
+    for _ in range(3):
+        half = x + 0.5 * h * (x - x * x)
+        x = x + h * (half - half * half)
+    return np.sum(x * x)
+
+
+def recurrent(w, x):
+    h = np.zeros(4)
+    for t in range(len(x)):
+        h = np.tanh(w @ h + x[t])
+    return np.sum(h * h)
+
+
+def upwind(c, wind):
+    for _ in range(3):
+        c = c + np.maximum(wind, 0.0) * np.sin(c) - np.minimum(wind, 0.0) * c
+    return np.sum(c * c)
+
+
+def blurred(kernel, image):
+    n, m = image.shape[0] - kernel.shape[0] + 1, image.shape[1] - kernel.shape[1] + 1
+    out = np.zeros((n, m))
+    for i in range(kernel.shape[0]):
+        for j in range(kernel.shape[1]):
+            out += kernel[i, j] * image[i : i + n, j : j + m]
+    return np.sum(out**2)
+
+
+def substitution(y, a):
+    z = y.copy()
+    for j in range(len(y) - 1):
+        z[j + 1 :] -= z[j] * a[j + 1 :, j]
+    return np.sum(z * z)
+
+
+def orthogonal(a):
+    q = np.zeros_like(a)
+    for j in range(a.shape[1]):
+        v = a[:, j] - q[:, :j] @ (q[:, :j].T @ a[:, j])
+        q[:, j] = v / np.sqrt(v @ v)
+    return np.sum(q[0] * q[1]) + q[2, 3]
+
+
+@pytest.mark.parametrize(
+    "f, args, most",
+    [
+        (logistic, (V, 3.2), 1),
+        (midpoint, (V, 0.1), 2),
+        (recurrent, (M, np.ones((5, 4))), 1),
+        (upwind, (V, np.array([1.0, -1.0, 0.5, -0.5])), 1),
+        (blurred, (M[:2, :2], np.arange(30.0).reshape(5, 6)), 0),
+        (substitution, (V, M), 2),
+        (orthogonal, (M,), 3),
+    ],
+)
+def test_values_that_are_kept(f: Any, args: Any, most: int) -> None:
+    source = checked(f, *args)
+    assert kept(source) <= most, source
+    assert "sum_to" not in source, source
+
+
+def test_what_no_loop_changes_is_computed_once() -> None:
+    source = checked(upwind, V, np.array([1.0, -1.0, 0.5, -0.5]))
+    *_, backward = re.sub(" *#.*", "", source).split("reversed(")
+    assert "np.maximum" not in backward and "np.sign" not in backward, source
+
+
+def test_an_outer_product_is_collected() -> None:
+    source = checked(recurrent, M, np.ones((5, 4)))
+    assert "[:, None]" not in source and ".T @" in source, source
+
+
+def accumulated(w, x):
+    """The sum of outer products is read in the loop: it stays there."""
+    total = np.zeros((4, 4))
+    s = 0.0
+    for t in range(len(x)):
+        total = total + x[t][:, None] * (w @ x[t])
+        s = s + np.sum(total * total)
+    return s
+
+
+def test_a_sum_that_is_read_in_the_loop() -> None:
+    checked(accumulated, M, np.arange(12.0).reshape(3, 4) / 7.0)
+
+
+def maybe(x, n):
+    """`t` has a value only where the loop runs."""
+    if n > 2:
+        t = 2.0 * x[0]
+    s = 0.0
+    for i in range(n - 2 if n > 2 else 0):
+        s = s + np.sin(t * 3.0) * x[i]
+    return s + x[1]
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_what_may_have_no_value_is_not_computed_ahead(n: int) -> None:
+    checked(maybe, V, n)
+    np.testing.assert_allclose(
+        ad.hessian(maybe)(V, n), differences(lambda x: ad.grad(maybe)(x, n), V), rtol=1e-5, atol=1e-7
+    )
+
+
+def columns_behind(a):
+    """An iteration reads a column that the next one stores: it is not read from the finished array."""
+    a = a.copy()
+    for j in range(a.shape[1] - 1):
+        a[:, j] = np.sin(a[:, j + 1]) * a[:, j]
+    return np.sum(a * a)
+
+
+def columns_before(a):
+    a = a.copy()
+    for j in range(1, a.shape[1]):
+        a[:, j] = np.sin(a[:, j - 1]) * a[:, j]
+    return np.sum(a * a)
+
+
+def rows_and_columns(a):
+    a = a.copy()
+    for j in range(1, a.shape[1]):
+        a[j, j] = np.sin(a[j - 1, j]) * a[j, j - 1]
+        a[j - 1, j] = a[j, j] * a[j - 1, j]
+    return np.sum(a * a)
+
+
+def backwards(a):
+    a = a.copy()
+    for j in range(a.shape[1] - 2, -1, -1):
+        a[:, j] = np.cos(a[:, j + 1]) * a[:, j] + np.sum(a[:, j + 1 :] ** 2)
+    return np.sum(a * a)
+
+
+@pytest.mark.parametrize("f", [columns_behind, columns_before, rows_and_columns, backwards])
+def test_columns_that_are_filled_in_order(f: Any) -> None:
+    checked(f, M)
+
+
+def window(x, k, n):
+    s = 0.0
+    for i in range(k):
+        part = x[i : i + n]
+        s = s + np.sum(part * np.sin(x[:n])) if len(part) == n else s + np.sum(part)
+    return s
+
+
+def weighted(x, y):
+    out = np.zeros(len(x) - len(y) + 1)
+    for i in range(len(y)):
+        out = out + x[i : i + len(out)] * y[i]
+    return np.sum(out * out)
+
+
+@pytest.mark.parametrize("shapes", [(6, 3), (9, 2), (5, 5), (4, 4), (3, 1), (7, 3)])
+def test_other_lengths(shapes: tuple[int, int]) -> None:
+    """One function for all of them: where a slice leaves its axis, the code is another one."""
+    n, k = shapes
+    x, y = np.linspace(0.1, 0.9, n), np.linspace(-1.0, 1.0, k)
+    got = GRADIENT(x, y)
+    for a, argnum in zip(got, (0, 1)):
+        np.testing.assert_allclose(a, differences(weighted, x, y, argnum=argnum), rtol=1e-5, atol=1e-7)
+
+
+GRADIENT = ad.grad(weighted, argnums=(0, 1))
+
+
+def clipped(x, n):
+    """The slices of the last iterations are shorter than the others."""
+    s = np.zeros(3)
+    for i in range(n):
+        part = x[i : i + 3]
+        s = s + np.pad(part * part, (0, 3 - len(part)))
+    return np.sum(s * s)
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_slices_that_are_cut_off(n: int) -> None:
+    checked(clipped, V, n)
+
+
+def broadcast(x, y):
+    """One operand has one element in the last iteration, and is repeated."""
+    s = np.zeros(4)
+    for i in range(len(x)):
+        s = s + x[i : i + 1] * y + np.sum(x[i:] * x[i])
+    return np.sum(s * s)
+
+
+def test_a_slice_of_one_element() -> None:
+    checked(broadcast, V, np.ones(4))
+
+
+def swapped(x, n):
+    a, b = x, 2.0 * x
+    for _ in range(n):
+        a, b = b, a * np.sin(b)
+    return np.sum(a * b)
+
+
+def test_values_that_are_handed_on_are_saved_once() -> None:
+    source = checked(swapped, V, 4)
+    assert kept(source) <= 3, source
