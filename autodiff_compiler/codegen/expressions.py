@@ -104,6 +104,8 @@ class Printer:
             return text, UNARY if text[0] == "-" else ATOM
         if type(x) is complex and all(math.isfinite(p) and repr(p) != "-0.0" for p in (x.real, x.imag)):
             return repr(x), ATOM
+        if type(x) is complex:  # a literal would be a sum, which loses the sign of a zero
+            return f"complex({self.show(x.real)}, {self.show(x.imag)})", ATOM
         if isinstance(x, type) and _is_at_home(x):
             return f"{x.__module__}.{x.__name__}".removeprefix("builtins.").replace("numpy", "np", 1), ATOM
         return self.bind(x), ATOM

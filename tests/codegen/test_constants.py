@@ -18,3 +18,17 @@ def test_short_arrays_are_written_out() -> None:
     namespace: dict[str, Any] = {}
     exec(source, namespace)
     assert namespace["f_derivative_derivative"](0.5) == ad.derivative(ad.derivative(f))(0.5)
+
+
+def test_complex_zeros_keep_their_sign() -> None:
+    """`-0-1j` is a sum, and its real part is no negative zero."""
+
+    def f(x: Any) -> Any:
+        return np.sum(3.0 * np.fft.rfft(x).imag)
+
+    x = np.arange(6.0)
+    source = str(ad.grad(f).source(x))
+    assert "complex(-0.0, -1.0)" in source
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)
+    assert np.array_equal(namespace["f_grad"](x), ad.grad(f)(x))
