@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import DERIVED, LOOP, Builder, Function, Loc, Op, Region, Value
-from ..ir.opset import ACCUM, DIM, GET, MUL, POP, PRIMS, SET, ZEROS
+from ..ir.opset import ACCUM, DIM, GET, MUL, POP, PRIMS, RANGE_LEN, SET, ZEROS
 from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
 from ..ir.types import same_dtype
 from ..operations.linalg import MATMUL
@@ -154,6 +154,7 @@ class _Collection:
         self.after: list[Op] = []
         self.kept: dict[Value, Value] = {}
         self.loc: Loc | None = None
+        self.count: Value | None = None
 
     def run(self, top: Region, added: Sequence[Added]) -> None:
         sums: dict[Value, Value] = {}
@@ -193,8 +194,8 @@ class _Collection:
         if source is not None:
             return source
         if x not in self.kept:
-            shape = (self.loop.range[1], self.emit(self.before, DIM, like, axis))  # type: ignore[index]
-            init = self.emit(self.before, PRIMS[np.empty], shape)
+            width = self.emit(self.before, DIM, like, axis)
+            init = self.emit(self.before, PRIMS[np.empty], (self.trips(), width))
             hint = "columns" if axis == 0 else "rows"
             param = self.body.param(init.type, hint)
             index = self.body.params[0]
@@ -204,6 +205,15 @@ class _Collection:
             self.kept[x] = Value(init.type, hint, self.loop)
             self.loop.results.insert(len(self.loop.results) - 2, self.kept[x])
         return self.kept[x]
+
+    def trips(self) -> Any:
+        """How many iterations the loop has: the end of its range may be negative."""
+        start, stop, step = self.loop.range[:3]  # type: ignore[index]
+        if stop.type.length is not None if type(stop) is Value else stop >= 0:
+            return stop
+        if self.count is None:
+            self.count = self.emit(self.before, RANGE_LEN, start, stop, step)
+        return self.count
 
     def emit(self, ops: list[Op], prim: Any, *args: Any, where: Region | None = None) -> Value:
         op = Op(prim, args, {}, (), None if ops is self.before else self.loc)

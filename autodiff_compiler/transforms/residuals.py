@@ -73,6 +73,7 @@ class Placer:
         self.memo: dict[tuple[Value, Region], Any] = {}
         self.preludes: dict[Region, list[Op]] = {}
         self.exported: dict[Value, Value] = {}
+        self.handed_back: dict[Region, list[Any]] = {}  # by reversed loops, behind what they carry anyway
         self.front: list[Op] = []  # what is computed again before the backward sweep
         self.hoisted: dict[Value, Value] = {}
         self._killed: dict[Value, bool] = {}
@@ -132,7 +133,8 @@ class Placer:
         here = [*chain, region]
         for op in list(region.ops):
             self.visit_op(op, here)
-        region.exit = map_leaves(lambda v: self.fetch(v, here), region.exit)
+        exit = map_leaves(lambda v: self.fetch(v, here), region.exit)
+        region.exit = (*exit, *self.handed_back.get(region, ()))
 
     def visit_op(self, op: Op, chain: list[Region]) -> None:
         skip = op.prim.shape_only
@@ -256,7 +258,7 @@ class Placer:
             param = region.param(v.type, v.hint)
             reverse.args = (reverse.args[0], (*reverse.args[1], final))
             reverse.results.insert(len(reverse.results) - 2, Value(v.type, v.hint, reverse))
-            region.exit = (*region.exit, given)
+            self.handed_back.setdefault(region, []).append(given)
             return param
         return None
 

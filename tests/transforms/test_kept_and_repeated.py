@@ -240,3 +240,15 @@ def swapped(x, n):
 def test_values_that_are_handed_on_are_saved_once() -> None:
     source = checked(swapped, V, 4)
     assert kept(source) <= 3, source
+
+
+def shortened(w, x, n):
+    h = np.zeros(4)
+    for _ in range(n - 3):
+        h = np.tanh(w @ h + x)
+    return np.sum(h * x) + np.sum(w)
+
+
+@pytest.mark.parametrize("n", [6, 3, 2])
+def test_a_range_that_ends_before_it_starts(n: int) -> None:
+    checked(shortened, M, V, n)
