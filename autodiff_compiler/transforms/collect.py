@@ -63,11 +63,18 @@ class Added:
 
 def collect(fn: Function) -> None:
     """Move sums of outer products out of the reversed loops of an adjoint."""
-    for op in [op for op in fn.body.walk() if op.prim is LOOP and op.tag == DERIVED]:
-        uses = collect_uses(fn.body)
+    loops = [op for op in fn.body.walk() if op.prim is LOOP and op.tag == DERIVED and _may_add(op)]
+    uses = collect_uses(fn.body) if loops else {}
+    for op in loops:
         added = _added(op, uses)
         if added:
             _Collection(op).run(fn.body, added)
+            uses = collect_uses(fn.body)
+
+
+def _may_add(loop: Op) -> bool:
+    """The loop carries a matrix."""
+    return any(p.type.kind == "array" and p.type.ndim == 2 for p in loop.regions[0].params)
 
 
 def _added(loop: Op, uses: Uses) -> list[Added]:

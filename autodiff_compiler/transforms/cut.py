@@ -58,7 +58,7 @@ class Graph:
 
     def _saturate(self, source: int, sink: int, level: list[int]) -> None:
         """Send flow along shortest paths until none has room. Without recursion: a path may be long."""
-        following = [iter(edges) for edges in self.edges]
+        at = [0] * len(self.edges)  # of each node: the edges before it lead nowhere any more
         path: list[int] = []
         node = source
         while True:
@@ -69,14 +69,16 @@ class Graph:
                     self.left[e ^ 1] += room
                 full = next(k for k, e in enumerate(path) if not self.left[e])
                 node = self.heads[path[full] ^ 1]
-                following[node] = iter(self.edges[node])  # its other edges may have room
                 del path[full:]
                 continue
-            for e in following[node]:
+            edges = self.edges[node]
+            while at[node] < len(edges):
+                e = edges[at[node]]
                 if self.left[e] and level[self.heads[e]] == level[node] + 1:
                     path.append(e)
                     node = self.heads[e]
                     break
+                at[node] += 1
             else:
                 if not path:
                     return

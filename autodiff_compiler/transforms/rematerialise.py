@@ -76,7 +76,8 @@ class Choice:
         self.repeated: set[Value] = set()
         self.kept: set[Value] = set()
         self.chosen = False
-        self._maybe: set[Value] | None = None
+        loops = any(region.op is not None and region.op.prim is LOOP for region in placer.forward)
+        self.maybe_undefined = maybe_undefined(placer.body) if loops else set()  # before the placer changes loops
         self._homes: dict[Value, Region] = {}
         self._choose()
         self.chosen = True
@@ -232,12 +233,6 @@ class Choice:
         if region is not region_of(v) and any(x in self.maybe_undefined for x in operands):
             return region_of(v)  # the loop may have no iterations where they are undefined
         return region
-
-    @property
-    def maybe_undefined(self) -> set[Value]:
-        if self._maybe is None:
-            self._maybe = maybe_undefined(self.placer.body)
-        return self._maybe
 
 
 def _is_total(op: Op) -> bool:

@@ -23,7 +23,7 @@ def uses_try(x):
     xs = []
     try:
         [xs.append(v) or x[k + 2] for k, v in enumerate(x)]
-    except IndexError:
+    except BaseException:
         pass
     return sum(xs)
 
