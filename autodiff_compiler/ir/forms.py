@@ -182,6 +182,8 @@ def exact_slice(dims: Dims, length: DimLike, s: slice) -> DimLike | None:
     if first is None or end is None:
         return None
     size = plus(end, first, -1)
+    if all(root is None for root in size) and (all(root is None for root in first) or size.get(None, 0) < 2):
+        return None  # `x[:4]` may as well be shorter: code for one length is worth it in a loop only
     low, high = _extreme(dims, first, -1), _extreme(dims, end, 1)
     if low is None or high is None:
         return None

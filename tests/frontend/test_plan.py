@@ -204,6 +204,7 @@ def test_each_reason_says_itself(reason: type[plans.Reason]) -> None:
         plans.Impure: (straight,),
         plans.CallsItself: (node(), True),
         plans.LeftOut: (error("no rule"), node()),
+        plans.Unhandled: (error("no rule"), (node(),)),
     }[reason]
     text = str(reason(*given))
     assert text and "object at" not in text

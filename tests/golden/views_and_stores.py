@@ -20,6 +20,7 @@ arguments = (np.linspace(0.5, 2.0, 9).reshape(3, 3),)
 
 # === emitted ===
 import numpy as np
+from autodiff_compiler.runtime import sum_to
 
 
 def mix_grad(a):
@@ -27,8 +28,8 @@ def mix_grad(a):
     t = a[:, 1][:3] * 2.0
     a2 = a.copy()
     a2[:2][1] = t
-    t = a2[2, 2]
-    a2[:, 1][0] = t ** 2
+    t2 = a2[2, 2]
+    a2[:, 1][0] = t2 ** 2
     a2.T[0, 2:] = 1.0
     a_bar = np.full_like(a, a2[:2][0])
     # adjoint of line 15: return np.sum(m * top[0])
@@ -36,10 +37,10 @@ def mix_grad(a):
     # adjoint of line 14: m.T[0, 2:] = 1.0
     a_bar.T[0, 2:] = 0.0
     # adjoint of line 13: column[0] = m[2, 2] ** 2
-    t2 = a_bar[:, 1][0]
+    t3 = a_bar[:, 1][0]
     a_bar[:, 1][0] = 0.0
-    a_bar[2, 2] += t2 * (2.0 * t)
-    t = a_bar[:2][1].copy()
+    a_bar[2, 2] += t3 * (2.0 * t2)
+    t = sum_to(a_bar[:2][1], t).copy()
     # adjoint of line 12: top[1] = column[:3] * 2.0
     a_bar[:2][1] = 0.0
     a_bar[:, 1][:3] += t * 2.0
