@@ -252,3 +252,45 @@ def shortened(w, x, n):
 @pytest.mark.parametrize("n", [6, 3, 2])
 def test_a_range_that_ends_before_it_starts(n: int) -> None:
     checked(shortened, M, V, n)
+
+
+def crossed(a, b, n):
+    s = 0.0
+    for _ in range(n):
+        s = s + a * b
+        a, b = np.sin(b), np.cos(a)
+    return s
+
+
+def chained(a, b, n):
+    s = 0.0
+    for _ in range(n):
+        a = a * b
+        b = np.tanh(a)
+        s = s + a * b
+    return s
+
+
+def nested(a, b, n):
+    for _ in range(n):
+        for _ in range(2):
+            a = np.sin(a) * b
+        b = a * b
+    return a + b
+
+
+def older(a, b, n):
+    c = a
+    for _ in range(n):
+        c, a = np.exp(a) * 0.1, c * a * b
+    return a + c
+
+
+@pytest.mark.parametrize("f", [crossed, chained, nested, older])
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_what_an_iteration_hands_on(f: Any, n: int) -> None:
+    for k in (0, 1):
+        gradient = ad.grad(f, k)
+        assert gradient(0.7, 0.9, n) == pytest.approx(float(differences(f, 0.7, 0.9, n, argnum=k)), rel=1e-5)
+        second = ad.grad(gradient, k)(0.7, 0.9, n)
+        assert second == pytest.approx(float(differences(gradient, 0.7, 0.9, n, argnum=k)), rel=1e-4, abs=1e-7)
