@@ -409,7 +409,7 @@ def lower_by_plan(plan: Plan, attempt: Callable[[Plan], T], budget: Budget) -> T
         except AutodiffError as error:
             if any(kind is PEEL for kind, _ in plan.actions):
                 reason = NotPeeled(error)
-            elif caught := tuple([node for kind, node in plan.actions if kind is EXACT]):
+            elif caught := _with_handlers_only(plan):
                 reason = Unhandled(error, caught)
             elif plan.candidate is not None and plan.candidate[0] is error:
                 if not LEAVING_OUT.get() or len(plan.left_out) >= MAX_LEFT_OUT:
@@ -419,6 +419,12 @@ def lower_by_plan(plan: Plan, attempt: Callable[[Plan], T], budget: Budget) -> T
             else:
                 raise
         plan.extend(reason)
+
+
+def _with_handlers_only(plan: Plan) -> tuple[Any, ...]:
+    """The `try` statements that are followed exactly; none if what a `with` or a ``finally`` does on leaving is, too."""
+    nodes = tuple([node for kind, node in plan.actions if kind is EXACT])
+    return nodes if all(isinstance(node, ast.Try) and not node.finalbody for node in nodes) else ()
 
 
 def original(node: Any) -> Any:
