@@ -422,7 +422,7 @@ def lower_by_plan(plan: Plan, attempt: Callable[[Plan], T], budget: Budget) -> T
 
 
 def _with_handlers_only(plan: Plan) -> tuple[Any, ...]:
-    """The `try` statements that are followed exactly; none if what a `with` or a ``finally`` does on leaving is, too."""
+    """The `try` statements that are followed exactly; none where a `with` or a ``finally`` is, too."""
     nodes = tuple([node for kind, node in plan.actions if kind is EXACT])
     return nodes if all(isinstance(node, ast.Try) and not node.finalbody for node in nodes) else ()
 
