@@ -303,6 +303,9 @@ class Sharing:
             if "read_only" in prim.traits:  # nobody may store into it, whoever owns the memory
                 base = base | frozenset([(EXTERNAL, v)])
             return base, self.inside_of(op.args[0])
+        if "of_first" in prim.traits and v.type.kind == "array":
+            self.made[own] = op
+            return self.of(op.args[0]) | frozenset([own]), NONE
         if prim.alias == "maybe" or prim.effects:
             shared = self.of(op.args) | self.of(op.kwargs) | self.inside_of(op.args) | frozenset([(EXTERNAL, v)])
             return shared, shared

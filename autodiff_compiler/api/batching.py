@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import ArgumentError, AutodiffError, UnsupportedError
 from ..ir.core import Function, type_of
 from ..ir.types import DimLike
-from ..lowered import Input, Lowered, bind_arguments, fetch, key_of, location_of, lowers_by, refused
+from ..lowered import Input, Lowered, bind_arguments, fetch, key_of, location_of, lowers_by
 from ..records import record
 from ..tracebacks import trimmed
 from ..tree import Tree, children, copy_with, is_object, own_attributes
@@ -136,14 +136,13 @@ class Batched(Transformed):
                 "batch of this transformation is not supported", lowered.loc, "batch the function first"
             )
         axes = stacks.axes_of(lowered)
-        outs = _out_axes(lowered, self.out_axes)
+        outs = out_axes_of(lowered.out, len(lowered.function.results), self.out_axes, lowered.loc)
         fn, why = function_of_stacks(lowered.function, axes, [a is not None for a in outs])
         for k, axis in enumerate(outs):
-            _place(fn, k, axis, lowered)
+            place(fn, k, axis, lowered.loc)
         alone = lowered.alone
         if why is not None:
-            place = "" if why.op is None or why.op.loc is None else f"line {why.op.loc.line}: "
-            alone = f"{place}{why}"
+            alone = told(why)
         guards = [g for g in lowered.guards if not stacks.is_of_stack(g.path)]
         return replace(
             lowered, function=fn, inputs=stacks.inputs(lowered, fn, axes), alone=alone, guards=guards
@@ -170,13 +169,11 @@ class Batched(Transformed):
         return "\n".join(f"{n}. {reason}" for n, reason in enumerate([*lowered.reasons, *alone], 1))
 
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        return refused(*_NOT_INSIDE)(interp, args, kwargs)
+        from ..frontend.avals import Obj
+        from .compiler import lower_batched
 
-
-_NOT_INSIDE = (
-    "a call of batch in a function that is compiled is not supported",
-    "write the axis of the examples out there, or call the function that batch gives from outside",
-)
+        callee = Obj(self.primal, (("object", self.primal),))
+        return lower_batched(interp, callee, self.in_axes, self.out_axes, args, kwargs)
 
 
 class _Stacks:
@@ -360,9 +357,15 @@ def _kind(x: Any) -> str:
     return f"a {type(x).__name__}" + ("" if parts is None else f" of {len(parts)}")
 
 
-def _out_axes(lowered: Lowered, given: Any) -> list[int | None]:
-    """The axis of the examples in each leaf of the result."""
-    out: list[int | None] = [0] * len(lowered.function.results)
+def told(why: Any) -> str:
+    """Why a function of stacks runs example by example, and where."""
+    at = "" if why.op is None or why.op.loc is None else f"line {why.op.loc.line}: "
+    return f"{at}{why}"
+
+
+def out_axes_of(tree: Tree, count: int, given: Any, loc: Any) -> list[int | None]:
+    """The axis of the examples in each of the `count` leaves of a result of this structure."""
+    out: list[int | None] = [0] * count
 
     def walk(t: Tree, axes: Any) -> None:
         if t[0] == "leaf":
@@ -382,15 +385,15 @@ def _out_axes(lowered: Lowered, given: Any) -> list[int | None]:
 
     def misfit(axes: Any) -> ArgumentError:
         return ArgumentError(
-            f"batch: out_axes has {axes!r} where the result has another structure", lowered.loc,
+            f"batch: out_axes has {axes!r} where the result has another structure", loc,
             "give an int or None for the whole result, or a container like it",
         )  # fmt: skip
 
-    walk(lowered.out, given)
+    walk(tree, given)
     return out
 
 
-def _place(fn: Function, k: int, axis: int | None, lowered: Lowered) -> None:
+def place(fn: Function, k: int, axis: int | None, loc: Any) -> None:
     """Put the axis of the examples of result number `k` where out_axes says."""
     from .compiler import move_result
 
@@ -399,14 +402,14 @@ def _place(fn: Function, k: int, axis: int | None, lowered: Lowered) -> None:
         return
     if axis is None:
         raise ArgumentError(
-            f"batch: out_axes is None for result number {k}, which differs between the examples", lowered.loc,
+            f"batch: out_axes is None for result number {k}, which differs between the examples", loc,
             "give its axis",
         )  # fmt: skip
     rank = type_of(x).ndim
     if axis and (type_of(x).kind == "list" or rank is not None and not -rank <= axis < rank):
         described = "a list" if rank is None else f"of {rank - 1} axes for each example"
         raise ArgumentError(
-            f"batch: out_axes is {axis} for result number {k}, which is {described}", lowered.loc,
+            f"batch: out_axes is {axis} for result number {k}, which is {described}", loc,
             "0 is the axis in front" if rank is None else f"it is at least {-rank} and less than {rank}",
         )  # fmt: skip
     move_result(fn, k, axis)
@@ -449,6 +452,14 @@ def batch(fun: Any = None, in_axes: Axes = 0, out_axes: Axes = 0) -> Any:
 
 
 vmap = batch
-lowers_by(refused(*_NOT_INSIDE))(batch)
+
+
+def _inside(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    from .compiler import lower_batch
+
+    return lower_batch(interp, args, kwargs)
+
+
+lowers_by(_inside)(batch)
 
 __all__ = ["Batched", "batch", "vmap"]

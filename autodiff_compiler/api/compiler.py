@@ -26,6 +26,7 @@ with pristine.as_they_were():
     from .checking import check_value, checking, is_checking
     from .emission import emit_adjoint
     from .nested import lower_call, lower_jvp, lower_linear, lower_transform
+    from .nested_batch import lower_batch, lower_batched
     from .nested_kinds import KINDS, PULLED, PUSHED
 
 __all__ = [
@@ -45,6 +46,8 @@ __all__ = [
     "is_checking",
     "jacobian",
     "lower",
+    "lower_batch",
+    "lower_batched",
     "lower_call",
     "lower_jvp",
     "lower_linear",

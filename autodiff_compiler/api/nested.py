@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from ..errors import ArgumentError, AutodiffError, IntegerArgumentError, UnsupportedError
 from ..frontend.avals import (
@@ -66,14 +66,39 @@ def take(
     interp: Any, callee: Any, argnums: Any, what: str, args: list[Any], kwargs: dict[str, Any],
     check: Callable[[Any, list[Any], Any], None] | None = None, has_aux: bool = False,
 ) -> Taken:  # fmt: skip
-    """Lower a call of the abstract function `callee` into a region of its own.
+    """Lower a call of the abstract function `callee`, to differentiate it by some of its arguments.
 
     has_aux: the function returns a pair, of which the first is differentiated
     """
-    loc = interp.builder.loc
-    node = ast.Pass(lineno=loc.line, col_offset=loc.col, end_lineno=loc.line, end_col_offset=loc.end_col)
     several = isinstance(argnums, tuple)
     chosen = [_position(interp, n, args, kwargs, what) for n in (argnums if several else (argnums,))]
+
+    def structure(where: Any, av: Any) -> Any:
+        found = _structure(interp, av, what)
+        if not any(True for _ in leaves_in(found)):
+            raise ArgumentError(
+                f"{what}: the argument holds no floating numbers or arrays",
+                interp.builder.loc,
+                "pass a float, or an array of floats",
+            )
+        return found
+
+    taken = apart(interp, callee, chosen, structure, what, args, kwargs, check, has_aux)
+    return replaced(taken, several=several)
+
+
+def apart(
+    interp: Any, callee: Any, chosen: list[Any], structure_of: Callable[[Any, Any], Any], what: str, args: list[Any],
+    kwargs: dict[str, Any], check: Callable[[Any, list[Any], Any], None] | None = None, has_aux: bool = False,
+) -> Taken:  # fmt: skip
+    """Lower a call of the abstract function `callee` into a region of its own.
+
+    chosen:       the arguments, by position or name, of which parts become parameters of the region
+    structure_of: from such an argument, its place and its abstract value, the structure of these parts. A leaf says
+    what its ``value`` is, which ``param(region)`` stands for it, and ``argument(interp, param)``: what is passed
+    """
+    loc = interp.builder.loc
+    node = node_at(loc)
     start = interp.state
     region = interp.builder.new_region()
     actual: list[Any] = []
@@ -88,17 +113,11 @@ def take(
         # Operations that compute an argument belong in front of the call, not into its region.
         holder: Any = new_kwargs if isinstance(where, str) else new_args
         old = args[where] if not isinstance(where, str) else kwargs[where]
-        structure = _structure(interp, old, what)
-        wrt_leaves = list(leaves_in(structure))
-        if not wrt_leaves:
-            raise ArgumentError(
-                f"{what}: the argument holds no floating numbers or arrays",
-                loc,
-                "pass a float, or an array of floats",
-            )
-        actual += [leaf.value for leaf in wrt_leaves]
-        params = iter([leaf.param(region) for leaf in wrt_leaves])
-        holder[where] = built(interp, structure, params, lambda leaf, param: _argument(interp, leaf, param))
+        structure = structure_of(where, old)
+        found_leaves = list(leaves_in(structure))
+        actual += [leaf.value for leaf in found_leaves]
+        params = iter([leaf.param(region) for leaf in found_leaves])
+        holder[where] = built(interp, structure, params, lambda leaf, param: leaf.argument(interp, param))
         structures.append(structure)
     with interp.path(interp.state, region):
         interp.func_top, interp.func_scope = region, len(interp.builder._scopes)
@@ -130,8 +149,13 @@ def take(
     if check is not None:
         check(tree, leaves, loc)
     region.exit = (*leaves, *beside, *changes.values)
-    taken = Taken(Function(what, region), actual, structures, several, tree, changes)
+    taken = Taken(Function(what, region), actual, structures, True, tree, changes)
     return taken if aux is None else replaced(taken, aux=(aux, len(beside)))
+
+
+def node_at(loc: Any) -> ast.stmt:
+    """A statement at a place of the program."""
+    return ast.Pass(lineno=loc.line, col_offset=loc.col, end_lineno=loc.line, end_col_offset=loc.end_col)
 
 
 def _pair(interp: Any, av: Any, what: str) -> tuple[Any, Any]:
@@ -183,18 +207,26 @@ def lower_taken(interp: Any, taken: Taken, kind: Kind, more: Any) -> Any:
     return kind.beside(found, of_result(interp, taken.aux[0], lambda k: interp.fresh(exits[k])))
 
 
+def without_changes(interp: Any, taken: Taken, what: str) -> Taken:
+    """The call. Raises an error if it changes variables or containers of the program around it."""
+    if taken.changes.values or taken.changes.cells or taken.changes.names:
+        _refuse_effects(interp, what, "changes what is outside of it", "have the function return what it changes")
+    return taken
+
+
 def pure(interp: Any, taken: Taken, what: str) -> Taken:
     """The call, which may be differentiated more than once. Raises an error if it has effects."""
+    remedy = "take the gradient by grad there, or have the function return what it changes"
     if taken.changes.values or taken.changes.cells or taken.changes.names:
-        reason = "changes what is outside of it"
-    elif any(op.prim.effects and op.prim not in (PUSH, POP) for op in taken.inner.body.walk()):
-        reason = "has effects, such as prints or draws"
-    else:
-        return taken
+        _refuse_effects(interp, what, "changes what is outside of it", remedy)
+    if any(op.prim.effects and op.prim not in (PUSH, POP) for op in taken.inner.body.walk()):
+        _refuse_effects(interp, what, "has effects, such as prints or draws", remedy)
+    return taken
+
+
+def _refuse_effects(interp: Any, what: str, reason: str, remedy: str) -> NoReturn:
     raise UnsupportedError(
-        f"{what}, in a function that is compiled, of a function that {reason}",
-        interp.builder.loc,
-        "take the gradient by grad there, or have the function return what it changes",
+        f"{what}, in a function that is compiled, of a function that {reason}", interp.builder.loc, remedy
     )
 
 
@@ -287,7 +319,7 @@ def _position(interp: Any, which: Any, args: list[Any], kwargs: dict[str, Any], 
     return which
 
 
-def _opened(interp: Any, av: Any) -> Any:
+def opened(interp: Any, av: Any) -> Any:
     """A shallow copy of an object from outside, whose attributes can be replaced. Other values as they are."""
     outside = type(av) is Instance and av.cell in interp.inputs.outside
     return interp.shallow_copy(av, None) if outside or (type(av) is Obj and is_object(av.obj)) else av
@@ -303,16 +335,15 @@ class Wrt:
     def param(self, region: Region) -> Value:
         return region.param(type_of(self.value), self.value.hint if type(self.value) is Value else "x")
 
-
-def _argument(interp: Any, leaf: Wrt, param: Value) -> Any:
-    """The abstract value of a leaf in the inner function, where it is a parameter of the region."""
-    if type(leaf.av) is not Ref:
-        return param
-    made = interp.fresh(param, like=(leaf.av,))
-    for group in (interp.cells.fortran, interp.cells.scattered):
-        if leaf.av.cell in group and not leaf.av.path:
-            group.add(made.cell)
-    return made
+    def argument(self, interp: Any, param: Value) -> Any:
+        """Its abstract value in the inner function."""
+        if type(self.av) is not Ref:
+            return param
+        made = interp.fresh(param, like=(self.av,))
+        for group in (interp.cells.fortran, interp.cells.scattered):
+            if self.av.cell in group and not self.av.path:
+                group.add(made.cell)
+        return made
 
 
 def _structure(interp: Any, av: Any, what: str, inside: bool = False) -> Any:
@@ -320,7 +351,7 @@ def _structure(interp: Any, av: Any, what: str, inside: bool = False) -> Any:
 
     inside: the argument is part of an object. There, values without floats stay as they are.
     """
-    av = _opened(interp, av)
+    av = opened(interp, av)
     if inside and not _holds_floats(interp, av):
         return Static(av)
     if type(av) is Ref or type(av) is Value or isinstance(av, (int, float, complex)):

@@ -194,6 +194,9 @@ class Printer:
         module = getattr(prim.fn, "__module__", "")
         if module == "builtins":
             return prim.name
+        if module == "autodiff_compiler.errors":
+            self.imports.setdefault(module, set()).add(prim.fn.__name__)  # type: ignore[union-attr]
+            return prim.fn.__name__  # type: ignore[union-attr]
         if is_kernel(prim):
             self.imports.setdefault(home_of_kernel(prim), set()).add(prim.fn.__name__)  # type: ignore[union-attr]
             return prim.fn.__name__  # type: ignore[union-attr]

@@ -73,6 +73,7 @@ TRAITS = {
     "chooses": "may make a zero where there was none",
     "carries": "its result is a value that was made elsewhere",
     "bounded": "its result is never large",
+    "of_first": "what it gives is new memory, or shares that of its first operand, an array",
     "read_only": "a view that NumPy protects from stores: several elements may be one in memory",
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import runtime
 from ..ir import opset
-from ..ir.core import Builder, Op, Value, leaves, type_of
+from ..ir.core import Builder, Op, Value, current, leaves, type_of
 from ..ir.infer import broadcast_dims
 from ..ir.ops_common import as_array, one_axis, scalar_or_array
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, PRIMS, SET, mark
@@ -481,3 +481,27 @@ mark("real", np.take)
 mark("steady", np.take, opset.GET)
 mark("chooses", opset.SET, opset.ADDAT)
 mark("sum", opset.ACCUM)
+
+
+def put_back(a: Any, path: Any, g: Any) -> Any:
+    """The cotangent of `a` for that of its part at `path`, which holds all its elements in another order or shape, as
+    ``a.T`` does; None for other parts."""
+    t = type_of(a)
+    if not path or type(g) is not Value or g.type.kind != "array" or t.kind != "array" or t.dims is None:
+        return None
+    if any(step[0] == "index" or (step[0] == "reshape" and k) for k, step in enumerate(path)):
+        return None
+    b, view = current(), t
+    for step in path:
+        view, _ = opset.infer_step(b, view, step)
+    if view.dims is None or g.type.dims is None or len(view.dims) != len(g.type.dims):
+        return None
+    if not all(map(b.dims.same, view.dims, g.type.dims)):
+        return None
+    for step in reversed(path):
+        if step[0] == "reshape":
+            g = lib.reshape_as(g, a)
+        else:
+            order = step[1] if step[1] is not None else tuple(reversed(range(lib.ndim(g))))
+            g = lib.transpose(g, tuple(np.argsort(order).tolist()))
+    return g

@@ -424,6 +424,7 @@ def _triangle_batch(self: Batcher, op: Op) -> Any:
 
 # --- what may be computed again -------------------------------------------------------------------------------------
 
+mark("of_first", np.reshape, np.ravel)
 repeatable(0.0, np.transpose, np.broadcast_to, np.reshape, np.expand_dims)
 
 # --- traits ---------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import runtime
 from ..ir.core import Op, type_of
-from ..ir.opset import MUL, PRIMS
+from ..ir.opset import GET, MUL, PRIMS
 from .batching import Batcher, NotBatchedError, batch, no_rule, of_one_operand
 from .linalg import parse_einsum
 
@@ -38,7 +38,7 @@ def _product(self: Batcher, x: Any, y: Any) -> Any:
     if column and m == 1 and not self.is_stack(x):
         return self.stack(PRIMS[np.matmul], y, x)
     if column and m == 2 and not self.is_stack(x):
-        return self.stack(PRIMS[np.matmul], y, self.emit(PRIMS[np.transpose], x))
+        return self.stack(PRIMS[np.matmul], y, self.emit(GET, x, (("transpose", None),)))
     if row:
         x = self.index(x, slice(None), None, slice(None))
         m = 2

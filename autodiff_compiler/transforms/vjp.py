@@ -51,6 +51,7 @@ from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, S
 from ..ir.rewrite import clone_function
 from ..ir.types import Ty
 from ..operations import record
+from ..operations.indexing import put_back
 from . import algebra, custom, lost, vjp_control
 from .cotangents import (
     adds_axes,
@@ -308,6 +309,10 @@ def _backward_get(r: Reverse, op: Op, g: Any, env: Bars) -> None:
     if a.type.is_scalar or (a.type.dims == () and not holds_records(a)):
         # All that is read is the one element. The cotangent may be one of NumPy's numbers, which has no parts.
         r.add(env, a, r.b.emit(SUM_TO, r.match_part(op, g), a))
+        return
+    whole = put_back(a, path, r.match_part(op, g)) if not holds_records(a) else None
+    if whole is not None:
+        r.add(env, a, whole)
         return
     known = env.get(a)
     base = r.b.emit(ZEROS, a) if known is None else r.array_like(known, a)

@@ -22,6 +22,8 @@ def drawdown_grad(r):
     # adjoint of line 10: return np.sum(wealth * wealth) + np.prod(1.0 + r)
     t = np.ravel(1.0 + r)
     t2 = np.flip(np.cumprod(np.flip(shift(t, 0, 1, -1), 0), 0), 0)
+    r_bar = np.reshape(np.cumprod(shift(t, 0, 1), 0) * t2, -1)
     # adjoint of line 9: wealth = np.cumsum(r)
-    t3 = np.reshape(np.cumsum((2.0 * np.cumsum(r))[::-1])[::-1], -1)
-    return np.reshape(np.cumprod(shift(t, 0, 1), 0) * t2, -1) + t3
+    t = np.reshape(np.cumsum((2.0 * np.cumsum(r))[::-1])[::-1], -1)
+    r_bar += t
+    return r_bar

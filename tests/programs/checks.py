@@ -513,9 +513,22 @@ def check_examples(program: Program, args: Args, seed: int) -> bool:
     compare_stacks("the values of examples", [value], [[w] for w in want])
     compare_stacks("gradients of examples", gradients, slopes)
     compare_stacks("the gradient of a batch", back, slopes)
+    check_examples_inside(program, given, slopes)
     if "once for each" in many.attempts(*copy.deepcopy(given)):
         untold.append("one by one")
     return True
+
+
+def check_examples_inside(program: Program, given: Any, slopes: list[list[Any]]) -> None:
+    """The gradient of a function that calls `ad.batch` of the program, against a loop over the gradients."""
+    f = program.f
+
+    def total(stacks: Any) -> Any:
+        return np.sum(ad.batch(f)(*stacks))
+
+    with refusals("examples inside: "):
+        got = flatten(ad.grad(total)(tuple(copy.deepcopy(given))))[0]
+    compare_stacks("the gradient of a sum over examples", got, slopes)
 
 
 def compare_stacks(what: str, got: list[Any], want: list[list[Any]]) -> None:

@@ -86,11 +86,13 @@ ad.check_grads(lambda u: misfit(u, np.zeros(6), 0.1), (u0,), order=1)
 
 
 def test_batching_page_runs(tmp_path: Path) -> None:
-    shown = re.search(r"```text\n(.*?)```", (DOCS / "batching.md").read_text(), re.DOTALL)
-    assert shown is not None
-    body = [line for line in shown[1].splitlines() if not line.strip().startswith("#")]
-    checks = f"""
-found = [line for line in per_example.source(w, x, y).splitlines() if not line.strip().startswith("#")]
+    shown = re.findall(r"```text\n(.*?)```", (DOCS / "batching.md").read_text(), re.DOTALL)
+    calls = ("per_example.source(w, x, y)", "ad.grad(mean_loss).source(p, x, y)")
+    checks = ""
+    for call, text in zip(calls, shown, strict=True):
+        body = [line for line in text.splitlines() if not line.strip().startswith("#")]
+        checks += f"""
+found = [line for line in {call}.splitlines() if not line.strip().startswith("#")]
 assert found[-{len(body)}:] == {body!r}, found
 """
     run(blocks_of("batching.md") + checks, tmp_path)
