@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import nn, pristine, runtime  # noqa: F401  (emitted code takes it from here)
 from .api.batching import batch, vmap
+from .api.checkpoints import checkpoint, checkpointed, remat
 from .api.custom import custom_jvp, custom_vjp, on_gradient, register_jvp, register_vjp
 from .api.forward import jvp
 from .api.jacobians import hessian, jacfwd, jacobian, jacrev, value_and_jacobian
@@ -125,6 +126,8 @@ __all__ = [
     "Variable",
     "batch",
     "check_grads",
+    "checkpoint",
+    "checkpointed",
     "constant",
     "custom_gradient",
     "derivative",
@@ -158,6 +161,7 @@ __all__ = [
     "recompute_grad",
     "register_jvp",
     "register_vjp",
+    "remat",
     "root",
     "stop_gradient",
     "taylor",

@@ -7,6 +7,7 @@ function of this module only where the shapes are not known at compile time.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,21 @@ def dtype(a: Any) -> Any:
 
 def range_len(start: int, stop: int, step: int) -> int:
     return len(range(start, stop, step))
+
+
+def checkpoint() -> bool:
+    return True
+
+
+def segment(trips: int, segments: int | None) -> int:
+    """How many trips are in a segment of a loop: the least number for so many segments; by default, the square root.
+
+    >>> segment(100, 7), segment(100, None), segment(0, 5)
+    (15, 10, 1)
+    """
+    if segments is None:
+        segments = math.isqrt(trips)
+    return max(1, -(-trips // max(1, segments)))
 
 
 def slice_bound(k: int, n: int, start: int | None, stop: int | None, step: int | None) -> int:

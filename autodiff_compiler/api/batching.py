@@ -129,8 +129,16 @@ class Batched(Transformed):
 
     def _stacked(self, lowered: Lowered, stacks: _Stacks) -> Lowered:
         """The lowered function of stacks for that of one example."""
-        from .compiler import function_of_stacks
+        from .compiler import WRITES, function_of_stacks
 
+        writes = next((op for op in lowered.function.body.walk() if op.prim in WRITES), None)
+        if writes is not None:
+            # An example would read what was there before all of them.
+            raise UnsupportedError(
+                "batch of a function that changes what is outside of it",
+                writes.loc or lowered.loc,
+                "have it return what it changes, or loop over the examples",
+            )
         if lowered.out[0] == "split":
             raise ArgumentError(
                 "batch of this transformation is not supported", lowered.loc, "batch the function first"

@@ -68,6 +68,14 @@ def restored(texts: Texts, cls: Any, parts: tuple[Any, ...]) -> Any:
     return cls(*parts)
 
 
+def is_found_by_name(obj: Any) -> bool:
+    """A decorator has put the object under the function's name. Then pickle finds the object, not the function."""
+    found: Any = sys.modules.get(obj.__module__)
+    for part in obj.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is obj and not (obj.__module__ == "__main__" and is_by_value())
+
+
 def is_by_value() -> bool:
     """cloudpickle is at work. It pickles what `__main__` defines by value: another process has another `__main__`."""
     frame: types.FrameType | None = sys._getframe(2)
@@ -135,4 +143,4 @@ def _is_full(cell: Any) -> bool:
         return False
 
 
-__all__ = ["carried", "is_by_value", "restored", "unpack"]
+__all__ = ["carried", "is_by_value", "is_found_by_name", "restored", "unpack"]

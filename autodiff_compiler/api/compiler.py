@@ -27,6 +27,7 @@ with pristine.as_they_were():
     from .emission import emit_adjoint
     from .nested import lower_call, lower_jvp, lower_linear, lower_transform
     from .nested_batch import lower_batch, lower_batched
+    from .nested_checkpoint import lower_checkpoint, lower_checkpoint_of, lower_checkpointed
     from .nested_kinds import KINDS, PULLED, PUSHED
 
 __all__ = [
@@ -49,6 +50,9 @@ __all__ = [
     "lower_batch",
     "lower_batched",
     "lower_call",
+    "lower_checkpoint",
+    "lower_checkpoint_of",
+    "lower_checkpointed",
     "lower_jvp",
     "lower_linear",
     "lower_custom",

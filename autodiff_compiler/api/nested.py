@@ -7,8 +7,11 @@ call. So all derivatives nest, to any order. `nested_kinds` says what each kind 
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Callable
 from typing import Any, NoReturn
+
+import numpy as np
 
 from ..errors import ArgumentError, AutodiffError, IntegerArgumentError, UnsupportedError
 from ..frontend.avals import (
@@ -35,6 +38,9 @@ from ..records import record, replaced
 from ..tree import flatten, is_object
 from .nested_kinds import KINDS, Kind, of_result
 from .nested_state import Changes
+from .transforms import Transformed
+
+FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 
 
 @record
@@ -413,10 +419,7 @@ def lower_transform(make: Any, kind: Kind, interp: Any, args: list[Any], kwargs:
     if callee is None:
         names, given = ("argnums", "has_aux"), (argnums_given, has_aux)
         return Partial(Obj(make, (("object", make),)), (), names, given)
-    if type(callee) is Obj and isinstance(callee.obj, AbstractDerivative):
-        made = AbstractDerivative(callee, argnums, kind, has_aux)
-        return Obj(made, (("object", made),))
-    if type(callee) is Obj and callable(callee.obj):
+    if is_constant_function(callee):
         made = make(callee.obj, argnums, has_aux=has_aux)
         return Obj(made, (("object", made),))
     if is_function(callee):
@@ -427,6 +430,14 @@ def lower_transform(make: Any, kind: Kind, interp: Any, args: list[Any], kwargs:
     )
 
 
+def is_constant_function(callee: Any) -> bool:
+    """The abstract value is a function. An object with ``__call__`` is none: what it holds may be differentiated by,
+    and another call may be given another object."""
+    return type(callee) is Obj and isinstance(callee.obj, (*FUNCTIONS, Transformed))
+
+
 def is_function(callee: Any) -> bool:
-    """The abstract value is a function that the program makes."""
+    """The abstract value may be called, and is not known before the program runs."""
+    if type(callee) is Obj:
+        return callable(callee.obj) or hasattr(callee.obj, "__autodiff_lower__")
     return type(callee) is Closure or callee is not None and type(callee).__name__ in ("Bound", "Partial", "Instance")

@@ -29,7 +29,7 @@ from ..ir.types import DimLike, Ty, array, generic
 from ..records import record
 from ..transforms.stacked import Axis, function_of_stacks
 from .batching import Batched, Everywhere, _axes_in, out_axes_of, place, told
-from .nested import Taken, apart, append, is_function, opened, without_changes
+from .nested import Taken, apart, append, is_constant_function, is_function, opened, without_changes
 from .nested_kinds import of_result
 
 _REMEDY = "give an int or None for the whole argument, or a container like it"
@@ -218,9 +218,9 @@ def lower_batch(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     axes = [_constant(interp, given.get(name, 0), name) for name in ("in_axes", "out_axes")]
     if isinstance(axes[0], list):
         axes[0] = tuple(axes[0])
-    if type(callee) is Obj and callable(callee.obj) and not hasattr(callee.obj, "callee"):
+    if is_constant_function(callee):
         made: Any = Batched(callee.obj, *axes)
-    elif is_function(callee) or type(callee) is Obj:
+    elif is_function(callee):
         made = AbstractBatch(callee, *axes)
     else:
         raise ArgumentError(

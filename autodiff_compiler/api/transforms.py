@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -31,7 +30,7 @@ from ..records import replaced
 from ..tracebacks import trim, trimmed
 from ..tree import children, copy_with, count_leaves, leaf_numbers, new_object, shift
 from . import persist
-from .carried import carried, is_by_value, restored
+from .carried import carried, is_found_by_name, restored
 from .display import Pair, Source, card, text_of
 from .observing import observed_entry, refit_by, take_sites
 from .specialize import MISS, Dispatcher, Entry
@@ -123,11 +122,7 @@ class Transformed:
         return f"<{self.suffix} of {_name_of(self.primal)}>"
 
     def __reduce__(self) -> Any:
-        # A decorator puts this object under the function's name. Then pickle finds the object, not the function.
-        found: Any = sys.modules.get(self.__module__)
-        for part in self.__qualname__.split("."):
-            found = getattr(found, part, None)
-        if found is self and not (self.__module__ == "__main__" and is_by_value()):
+        if is_found_by_name(self):
             return self.__qualname__
         return restored, (carried(self.primal), type(self), self._parts())
 

@@ -250,7 +250,7 @@ def _over_saved(e: Emitter, op: Op) -> list[Op]:
     any.
     """
     body = op.regions[0]
-    if op.parent is not e.body or e.used(body.params[0]) or op.tag != DERIVED:
+    if e.used(body.params[0]) or op.tag != DERIVED:
         return []
     pops: list[Op] = []
     for inner in body.ops:
@@ -259,19 +259,19 @@ def _over_saved(e: Emitter, op: Op) -> list[Op]:
         pops.append(inner)
     if not 1 <= len(pops) <= 3:
         return []
-    makers = {_only_pushing_loop(e, pop) for pop in pops}
+    makers = {_only_pushing_loop(e, pop, op.parent) for pop in pops}
     return pops if len(makers) == 1 and None not in makers else []
 
 
-def _only_pushing_loop(e: Emitter, pop: Op) -> Op | None:
-    """The loop of the forward sweep that pushes once in each iteration what this operation pops."""
+def _only_pushing_loop(e: Emitter, pop: Op, region: Region | None) -> Op | None:
+    """The loop of the region that pushes once in each iteration what this operation pops. The stack is made there."""
     stack = pop.args[0]
     others = [user for user in e.users.get(stack, ()) if user is not pop]
     push = others[0] if len(others) == 1 else None
-    if not isinstance(push, Op) or push.prim is not PUSH or stack.op is None or stack.op.parent is not e.body:
+    if not isinstance(push, Op) or push.prim is not PUSH or stack.op is None or stack.op.parent is not region:
         return None
     site = push.parent
     while site is not None and site.op is not None and site.op.prim is IF:
         site = site.op.parent
     loop = site.op if site is not None else None
-    return loop if loop is not None and loop.prim is LOOP and loop.parent is e.body else None
+    return loop if loop is not None and loop.prim is LOOP and loop.parent is region else None

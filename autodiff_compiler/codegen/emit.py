@@ -219,6 +219,9 @@ class Emitter:
         """Name the user's statement that the operation comes from, unless the last comment did."""
         if op.loc is None or self.statement_at is None or op.tag != DERIVED or op.prim in PREPARING:
             return
+        if op.again:
+            self.commented = None  # what is repeated is no adjoint
+            return
         statement = self.statement_at(op.loc)
         if statement == self.commented:
             return

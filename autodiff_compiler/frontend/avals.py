@@ -280,10 +280,14 @@ class Partial(Composite):
 
 @record
 class RangeOf(Composite):
-    single = ("start", "stop", "step")
+    """A range. segments: into how many a loop over it is cut for its adjoint, see `transforms.checkpoint`; () if into
+    none."""
+
+    single, ignored = ("start", "stop", "step"), ("segments",)
     start: Any
     stop: Any
     step: Any
+    segments: Any = ()
 
 
 @record

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..ir.core import Value
+from ..ir.core import LOOP, Value
 from ..ir.opset import ADD, EQ, GET, SUB
 from ..ir.types import ANY
 from ..records import replaced
@@ -57,11 +57,19 @@ class Loops(Statements):
         if items is not None:
             return self.unrolled(stmt, self.trips_over(stmt, items, av, head), body)
         range_, item = self.iteration(av, stmt)
-        began = len(self.resized)
+        began, ops = len(self.resized), len(self.builder.region.ops)
         by_index = type(av) is RangeOf and body is stmt.body
         code = self.run_loop(stmt, range_, lambda i: head(item(i)), body, stmt.orelse, by_index=by_index)
         self.require_length(av, began, stmt)
+        if type(av) is RangeOf and av.segments != ():
+            self.in_segments(ops, av.segments)
         return code
+
+    def in_segments(self, since: int, segments: Any) -> None:
+        """The last loop of those operations asks for segments."""
+        loops = [op for op in self.builder.region.ops[since:] if op.prim is LOOP]
+        if loops:
+            loops[-1].kwargs["segments"] = segments
 
     def require_length(self, av: Val, since: int, node: Node) -> None:
         """Refuse where a list inside an iterable has been given another length by the loop that goes through it."""

@@ -164,7 +164,7 @@ class Value:
 
 
 class Op:
-    __slots__ = ("prim", "args", "kwargs", "regions", "results", "loc", "parent", "checks", "droppable", "tag")
+    __slots__ = ("prim", "args", "kwargs", "regions", "results", "loc", "parent", "checks", "droppable", "tag", "again")
 
     def __init__(
         self,
@@ -184,6 +184,7 @@ class Op:
         self.checks = False  # it proves at run time a fact that types rely on, so it must not be dropped
         self.droppable = False  # no user wrote it: it may go when unused even if it could raise
         self.tag: Any = None  # free for the pass that is running
+        self.again = False  # the backward sweep repeats an operation of the forward sweep by it
         for region in regions:
             region.op = self
 

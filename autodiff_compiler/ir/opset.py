@@ -350,6 +350,12 @@ DTYPE = define("dtype", runtime.dtype, "a", infer=gives(OBJECT), total=always, s
 RANGE_LEN = define("range_len", runtime.range_len, "start, stop, step", infer=gives(py_int()), total=always)
 
 
+# True. The region of an ``if`` on it is a checkpoint, see `transforms.checkpoint`.
+CHECKPOINT = define("checkpoint", runtime.checkpoint, "", infer=gives(PY_BOOL), total=always, unique=True)
+# How many trips of a loop are in a segment.
+SEGMENT = define("segment", runtime.segment, "trips, segments", infer=gives(py_int()), total=always)
+
+
 def _is_bound(x: Any) -> bool:
     t = type_of(x)
     return x is None or t.kind == "py" and t.dtype is not None and t.dtype.kind in "ib"

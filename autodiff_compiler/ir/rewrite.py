@@ -63,7 +63,7 @@ def clone_region(region: Region, mapping: dict[Value, Value]) -> Region:
 
 def clone_op(op: Op, mapping: dict[Value, Value], into: Region) -> Op:
     new = Op(op.prim, substitute(op.args, mapping), substitute(op.kwargs, mapping), (), op.loc)
-    new.checks, new.droppable, new.tag = op.checks, op.droppable, op.tag
+    new.checks, new.droppable, new.tag, new.again = op.checks, op.droppable, op.tag, op.again
     for result in op.results:  # first, because a function may call itself
         mapping[result] = copy = Value(result.type, result.hint, new)
         new.results.append(copy)

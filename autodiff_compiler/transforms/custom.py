@@ -58,12 +58,15 @@ def spliced(b: Builder, fn: Function, operands: Sequence[Any], at: Loc | None = 
     loc = b.loc
     for op in fn.body.ops:
         b.loc = at or op.loc
+        first = len(b.region.ops)
         if op.regions or op.prim in _KEPT or op.prim.effects:
             new = clone_op(op, mapping, b.region)
             for inner in (new, *[x for r in new.regions for x in r.walk()]):
                 inner.tag, inner.loc = b.tag, at or inner.loc
             continue
         made = b.emit(op.prim, *substitute(op.args, mapping), **substitute(op.kwargs, mapping))
+        for new in b.region.ops[first:]:
+            new.again = op.again
         for old, value in zip(op.results, (made,) if op.prim.nout == 1 else made or ()):
             mapping[old] = value
             if type(value) is Value:

@@ -99,7 +99,8 @@ def _outcomes(region: Region, code: Any) -> set[bool]:
         inner = inner.op.parent
     if code.op is not None and code.op.prim is IF:
         k = code.op.results.index(code)
-        return set().union(*(_outcomes(r, r.exit[k]) for r in code.op.regions))
+        regions = code.op.regions[:1] if _is_checkpoint(code.op) else code.op.regions
+        return set().union(*(_outcomes(r, r.exit[k]) for r in regions))
     return {False, True}
 
 
@@ -111,7 +112,7 @@ def _path(region: Region, code: Any, exits: bool) -> Path | None:
     if len(outcomes) == 1:
         return Path(items, [region])
     owner = code.op
-    if owner is None or owner.prim is not IF or owner.parent is not region:
+    if owner is None or owner.prim is not IF or owner.parent is not region or _is_checkpoint(owner):
         raise Undecided
     k = owner.results.index(code)
     paths = [_path(r, r.exit[k], exits) for r in owner.regions]
@@ -127,6 +128,12 @@ def _path(region: Region, code: Any, exits: bool) -> Path | None:
     assert path is not None
     items[at : at + 1] = [*path.items, Bind(owner, chosen)]
     return Path(items, path.sites)
+
+
+def _is_checkpoint(owner: Op) -> bool:
+    """It is reversed as one, see `transforms.checkpoint`."""
+    made = owner.condition.op if type(owner.condition) is Value else None
+    return made is not None and made.prim is opset.CHECKPOINT
 
 
 class Undecided(Exception):

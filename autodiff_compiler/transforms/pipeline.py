@@ -37,10 +37,11 @@ from ..errors import InternalError, UnsupportedError
 from ..ir.budget import doing
 from ..ir.core import Function, Op, Value, leaves, type_of
 from ..ir.custom import CUSTOMS
-from ..ir.opset import LEN, STACK_NEW, SUM_TO
+from ..ir.opset import CHECKPOINT, LEN, STACK_NEW, SUM_TO
 from ..ir.rewrite import replace_values
 from ..records import mutable_record, record
 from .bundle import bundle
+from .checkpoint import asks_for_segments, opened, segmented
 from .collect import collect
 from .common import merge_equal
 from .custom import call_functions
@@ -98,10 +99,14 @@ class Pass:
     doing: str = ""
 
 
+def _segments(task: Task) -> None:
+    task.fn, task.use_up = segmented(task.fn), True
+
+
 def _differentiate(task: Task) -> None:
     task.fn = differentiate(
         task.fn, task.wrt, seeds=task.seeds, keep_results=task.keep_results, optimise=task.optimise,
-        use_up=task.use_up, masks=task.masks,
+        use_up=task.use_up, masks=task.masks, adjoint=adjoint,
     )  # fmt: skip
 
 
@@ -143,6 +148,9 @@ def _has_regions(task: Task) -> bool:
 
 # fmt: off
 PASSES: tuple[Pass, ...] = (
+    Pass("adjoint", "segments", _segments,
+         "a function", "loops that ask for it are loops over segments, each of which is a checkpoint",
+         lambda task: asks_for_segments(task.fn)),
     Pass("adjoint", "differentiate", _differentiate,
          "a function", "its adjoint: the backward sweep names forward values wherever they are defined",
          doing="differentiating it"),
@@ -187,6 +195,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "custom", lambda task: call_functions(task.fn),
          "any function", "in the place of each call of a function with rules stands what the function does",
          lambda task: any(op.prim in CUSTOMS for op in task.fn.body.walk())),
+    Pass("print", "checkpoints", lambda task: opened(task.fn),
+         "a function that nobody differentiates again", "no checkpoints: what is in them is in their places",
+         lambda task: any(op.prim is CHECKPOINT for op in task.fn.body.walk())),
     Pass("print", "own", _own,
          "an adjoint whose backward sweep becomes a function", "that function reads only arrays of its own",
          lambda task: task.split is not None),

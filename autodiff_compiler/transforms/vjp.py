@@ -74,7 +74,7 @@ Bars = dict[Value, Any]  # the cotangents of values, as far as they are known
 
 def differentiate(
     fn: Function, wrt: Sequence[int], *, seeds: Sequence[Any] | None = None, keep_results: bool = False,
-    optimise: bool = True, use_up: bool = False, masks: bool | None = True,
+    optimise: bool = True, use_up: bool = False, masks: bool | None = True, adjoint: Any = None,
 ) -> Function:  # fmt: skip
     """The adjoint of `fn` with respect to the parameters numbered `wrt`.
 
@@ -82,21 +82,23 @@ def differentiate(
     is handed on, and not differentiated. The adjoint returns fn's results if
     `keep_results`, then one cotangent for each of `wrt`. ``meta["forward_ops"]`` counts the operations of the forward
     sweep. Without `optimise`, operations are what the rules say, and whatever is out of scope is saved. `use_up`: the
-    result is built in `fn`, which nobody needs any more. `masks`: zeros that are sure stay zero beside infinity;
+    result is built in `fn`, which nobody needs any more. `adjoint`: what makes the adjoints of checkpoints; without it,
+    they are reversed as branches are. `masks`: zeros that are sure stay zero beside infinity;
     see `transforms.zeros.Cotangents`.
     """
     forward = fn if use_up else clone_function(fn)[0]
     outputs = None if seeds is None else [v for v, seed in zip(forward.body.exit, seeds) if seed is not False]
-    reverse = Reverse(forward, [forward.params[i] for i in wrt], optimise, masks, outputs)
+    reverse = Reverse(forward, [forward.params[i] for i in wrt], optimise, masks, outputs, adjoint)
     return reverse.run(seeds, keep_results, fn)
 
 
 class Reverse:
     def __init__(
         self, forward: Function, wrt: list[Value], optimise: bool, masks: bool | None = True,
-        outputs: list[Any] | None = None,
+        outputs: list[Any] | None = None, adjoint: Any = None,
     ):  # fmt: skip
         self.fn = forward
+        self.adjoint = adjoint
         self.optimise = optimise
         self.wrt = wrt
         for op in forward.body.walk():

@@ -37,6 +37,7 @@ from ..ir.rewrite import called, enclosing, free_values, region_of
 from ..ir.types import Ty
 from ..records import record
 from . import lost
+from .checkpoint import backward_checkpoint, reverses
 from .cotangents import bar_of, cotangent_type, in_either_dtype, join_cotangents
 from .paths import Kept, Mirror, Path, Undecided, path_through, runs_on_both
 
@@ -164,6 +165,9 @@ class Side:
 def backward_if(r: Reverse, item: Op | Kept, env: Bars) -> None:
     if isinstance(item, Kept):
         op, paths = item.op, item.paths
+    elif r.adjoint is not None and reverses(item):
+        backward_checkpoint(r, item, env, r.adjoint)
+        return
     else:
         op, paths = item, [Path(list(region.ops), [region]) for region in item.regions]
     bars = [env.pop(result, None) for result in op.results]

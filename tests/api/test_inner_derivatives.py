@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -223,3 +224,76 @@ def test_what_is_refused() -> None:
         ad.grad(lambda x: np.sum(ad.jvp(np.sin, (x,), (1.0,))[1]))(X)
     with pytest.raises(ArgumentError, match="structure of the result"):
         ad.grad(lambda x: np.sum(ad.vjp(lambda v: (v, v), x)[1]((x,))[0]))(X)
+
+
+# --- objects that are called: what they hold is an argument ---
+
+
+class Kernel:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __call__(self, v):
+        return np.exp(-v @ v / self.scale)
+
+
+@dataclasses.dataclass
+class Data:
+    scale: float
+
+    def __call__(self, v):
+        return np.sum(np.sin(v * self.scale))
+
+
+V = np.arange(6.0).reshape(3, 2) / 5.0 + 0.1
+OF_OBJECTS = [
+    lambda k: np.sum(ad.vmap(k)(V)),
+    lambda k: np.sum(ad.grad(k)(V[1])),
+    lambda k: np.sum(ad.vmap(ad.grad(k))(V)),
+    lambda k: ad.jvp(k, (V[1],), (V[0],))[1],
+    lambda k: np.sum(ad.vjp(k, V[1])[1](1.0)[0]),
+    lambda k: ad.value_and_grad(k)(V[1])[0],
+    lambda k: np.sum(ad.hessian(k)(V[1])),
+    lambda k: np.sum(ad.jacobian(k)(V[1])),
+    lambda k: np.sum(ad.hvp(k)(V[1], V[0])),
+    lambda k: np.sum(ad.elementwise_grad(k)(V[1])),
+    lambda k: ad.checkpoint(k)(V[1]) * k.scale,
+]
+
+
+@pytest.mark.parametrize("cls", [Kernel, Data])
+@pytest.mark.parametrize("f", OF_OBJECTS)
+def test_a_callable_object_is_differentiated_by_what_it_holds(f: Any, cls: Any) -> None:
+    g = ad.grad(f)
+    for scale in (2.0, 5.0):
+        want = (f(cls(scale + 1e-6)) - f(cls(scale - 1e-6))) / 2e-6
+        np.testing.assert_allclose(g(cls(scale)).scale, want, rtol=1e-6)
+    # Where it is not differentiated by, each call has an object of its own.
+    h = ad.value_and_grad(lambda x, k: f(k) * x)
+    for scale in (2.0, 5.0):
+        np.testing.assert_allclose(h(1.0, cls(scale)), [f(cls(scale))] * 2, rtol=1e-12)
+
+
+class Model:
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def loss(self, x):
+        return np.sum(ad.vmap(self.kernel)(x) ** 2)
+
+
+def test_an_attribute_that_is_called_may_be_replaced() -> None:
+    model = Model(Kernel(2.0))
+    g = ad.grad(model.loss)
+    for kernel in (Kernel(2.0), Kernel(7.0)):
+        model.kernel = kernel
+        want = ad.grad(lambda x: np.sum(np.array([kernel(v) for v in x]) ** 2))(V)
+        np.testing.assert_allclose(g(V), want, rtol=1e-12)
+    assert ad.grad(Model.loss)(model, V).kernel.scale > 0.0
+
+
+def test_transforms_of_transforms_that_are_made_inside() -> None:
+    f = lambda x: np.sum(ad.jacobian(ad.vmap(lambda v: np.sin(v) * v))(x))
+    g = lambda x: np.sum(ad.elementwise_grad(ad.vmap(lambda v: np.sin(v) * v))(x))
+    for h in (f, g):
+        np.testing.assert_allclose(ad.grad(h)(X), 2.0 * np.cos(X) - X * np.sin(X), rtol=1e-12)

@@ -23,6 +23,7 @@ import functools
 import itertools
 import linecache
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -52,7 +53,8 @@ Args = tuple[Any, ...]
 STEPS = (1e-4, 1e-5, 1e-6)
 DIRECTIONS = 2
 LARGEST = 1e5  # beyond, differences say little
-CHECKS = ("second", "plain", "warm", "float32", "tangent", "batch", "examples", "jacobian")
+CHECKS = ("second", "plain", "warm", "float32", "tangent", "batch", "examples", "jacobian", "checkpoint")
+RANGES = re.compile(r"for (\w+) in range\(([^:\n]*)\):")
 DEFAULTS = """
 
 def pack(x, y, s):
@@ -104,10 +106,10 @@ def fresh(args: Args) -> Args:
 class Program:
     """The loaded program, as functions of two arrays and a float."""
 
-    def __init__(self, source: str):
+    def __init__(self, source: str, name: str = "random_program"):
         self.source = source
         text = source + ("" if "\ndef pack(" in source else DEFAULTS)
-        self.names = load(text + SECOND)
+        self.names = load(text + SECOND, name)
         self.names["ad"] = ad
         self.f = self.names["f"]
         self.pack = self.names["pack"]
@@ -297,6 +299,8 @@ def _check(source: str, seed: int, checks: tuple[str, ...]) -> str:
             done.add("jacobian")
         if "examples" in checks and check_examples(program, args, seed + run):
             done.add("examples")
+        if "checkpoint" in checks and run != 2 and check_checkpoint(program, args, got):
+            done.add("checkpoint")
         if "float32" in checks and run == 0 and check_float32(program, args, got):
             done.add("float32")
     if "differences" not in done:
@@ -516,6 +520,34 @@ def check_examples(program: Program, args: Args, seed: int) -> bool:
     check_examples_inside(program, given, slopes)
     if "once for each" in many.attempts(*copy.deepcopy(given)):
         untold.append("one by one")
+    return True
+
+
+def check_checkpoint(program: Program, args: Args, got: Args) -> bool:
+    """The gradient of the program with its loops in segments, against the gradient of the program; and the gradient of a
+    checkpoint of it, if it has no effects."""
+    text = RANGES.sub(r"for \1 in ad.checkpointed(range(\2), 2):", program.source)
+    cut = Program(
+        text.replace("import numpy as np\n", "import numpy as np\nimport autodiff_compiler as ad\n", 1), "cut_program"
+    )
+    whole = Program(program.source, "whole_program")
+    whole.gradient = ad.grad(ad.checkpoint(whole.f), argnums=tuple(range(len(whole.pack(*args)))))
+    program.gradient_of(fresh(args))
+    left = program.state()
+    for what, other in (("a program with loops in segments", cut), ("a checkpoint", whole)):
+        other.run = program.run
+        try:
+            found = other.gradient_of(fresh(args))
+        except Refused as error:
+            if what == "a checkpoint" and ("has effects" in str(error) or "view that an inner" in str(error)):
+                continue
+            raise
+        for k, (a, b) in enumerate(zip(found, got, strict=True)):
+            size = max(1.0, float(np.max(np.abs(b), initial=0.0)))
+            if not np.allclose(a, b, rtol=1e-9, atol=1e-10 * size, equal_nan=True):
+                raise Wrong(f"{what} has the gradient {a!r} for argument {k}, and the program has {b!r}")
+        if not same_state(other.state(), left):
+            raise Wrong(f"{what} leaves {other.state()!r} outside, the program {left!r}")
     return True
 
 

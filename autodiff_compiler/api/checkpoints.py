@@ -1,0 +1,154 @@
+"""Checkpoints, in a user's program: functions and loops of which the adjoint keeps less, and computes more."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from ..errors import ArgumentError
+from ..lowered import lowers_by
+from ..records import record
+from .carried import carried, is_found_by_name, restored
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Checkpoint:
+    """A function that is computed again where it is reversed. See `checkpoint`."""
+
+    def __init__(self, fun: Callable[..., Any]):
+        if not callable(fun):
+            raise TypeError(f"checkpoint needs a function, not {fun!r}")
+        self.fun = fun
+        functools.update_wrapper(self, fun)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.fun(*args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        if is_found_by_name(self):
+            return self.__qualname__  # type: ignore[attr-defined]
+        return restored, (carried(self.fun), type(self), (self.fun,))
+
+    def __get__(self, obj: Any, cls: Any = None) -> Any:
+        return self if obj is None else functools.partial(self, obj)
+
+    def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        from ..frontend.avals import Obj
+        from .compiler import lower_checkpoint
+
+        return lower_checkpoint(interp, Obj(self.fun, (("object", self.fun),)), args, kwargs)
+
+
+@record
+class AbstractCheckpoint:
+    """The checkpoint of a function that exists only while the program is lowered."""
+
+    callee: Any
+
+    def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        from .compiler import lower_checkpoint
+
+        return lower_checkpoint(interp, self.callee, args, kwargs)
+
+
+def checkpoint(fun: F) -> F:
+    """A function that does what `fun` does. Also as ``@checkpoint``. `remat` is the same function, as in JAX.
+
+    In an adjoint, nothing of what `fun` computes is kept. The backward sweep computes it again, from what `fun` was
+    given, before it reverses it. So a chain of checkpoints needs the memory of one of them, and of their arguments; it
+    takes one more run of the function. Derivatives of any order do so.
+
+    `fun` may store into its arguments and bind outer variables. It must not have effects, such as printing or drawing
+    random numbers: that is an `UnsupportedError` where it is compiled, as they would happen twice.
+
+    >>> import numpy as np
+    >>> import autodiff_compiler as ad
+    >>> @ad.checkpoint
+    ... def layer(x):
+    ...     for _ in range(100):
+    ...         x = np.sin(x)
+    ...     return x
+    >>> def f(x):
+    ...     for _ in range(3):
+    ...         x = layer(x)
+    ...     return x
+    >>> print(ad.grad(f).source(0.5))
+    import numpy as np
+    <BLANKLINE>
+    <BLANKLINE>
+    def f_grad(x):
+        x_saved = []
+        for _ in range(3):
+            x_saved.append(x)
+            for _ in range(100):
+                x = np.sin(x)
+        x_bar = 1.0
+        # adjoint of line 2: for _ in range(3):
+        for x in reversed(x_saved):
+            x_saved2 = []
+            for _ in range(100):
+                x_saved2.append(x)
+                x = np.sin(x)
+            # adjoint of line 3: for _ in range(100):
+            for x in reversed(x_saved2):
+                # adjoint of line 4: x = np.sin(x)
+                x_bar *= np.cos(x)
+        return x_bar
+    <BLANKLINE>
+
+    Source: Griewank and Walther, Evaluating Derivatives (2008), chapter 12.
+    """
+    return cast(F, Checkpoint(fun))
+
+
+remat = checkpoint
+
+
+def checkpointed(iterable: range, segments: int | None = None) -> range:
+    """The range itself, to loop over: ``for i in checkpointed(range(n)):``.
+
+    In an adjoint, the loop is cut into `segments` of equal length; by default, there are as many as the square root of
+    the number of trips. What the loop starts a segment with is kept, and the trips of one segment at a time. So n trips
+    need the memory of ``segments + n / segments`` trips, and each runs twice.
+
+    iterable: a range. Its step is a constant.
+    segments: an int, or None.
+
+    Raises `ArgumentError` for what is no range, and for `segments` below 1.
+
+    >>> import numpy as np
+    >>> import autodiff_compiler as ad
+    >>> def decay(x, n):
+    ...     for _ in ad.checkpointed(range(n)):
+    ...         x = x - 0.01 * np.sin(x)
+    ...     return x
+    >>> float(ad.grad(decay)(0.5, 10_000))
+    2.397642552091916e-44
+
+    Source: Griewank and Walther, Evaluating Derivatives (2008), section 12.1.
+    """
+    if not isinstance(iterable, range):
+        raise ArgumentError(f"checkpointed needs a range, not {type(iterable).__name__}", None, "loop over range(n)")
+    if segments is not None and segments < 1:
+        raise ArgumentError(f"checkpointed needs at least one segment, not {segments}", None, "leave `segments` out")
+    return iterable
+
+
+def _checkpoint_inside(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    from .compiler import lower_checkpoint_of
+
+    return lower_checkpoint_of(interp, args, kwargs)
+
+
+def _checkpointed_inside(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    from .compiler import lower_checkpointed
+
+    return lower_checkpointed(interp, args, kwargs)
+
+
+lowers_by(_checkpoint_inside)(checkpoint)
+lowers_by(_checkpointed_inside)(checkpointed)
+
+__all__ = ["Checkpoint", "checkpoint", "checkpointed", "remat"]

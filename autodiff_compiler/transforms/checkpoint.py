@@ -1,0 +1,212 @@
+"""Checkpoints: parts of a program of which the backward sweep keeps only what goes in, and computes the rest again.
+
+A part is the region of an ``if`` on `opset.CHECKPOINT`, which is always true. So all passes know it: tangents and
+stacks go through it as through any branch. `backward_checkpoint` takes a part and the cotangents of what it yields. It
+gives the adjoint of the part, with a forward sweep of its own, for the backward sweep of the whole. That adjoint is a
+checkpoint too, for derivatives of higher order.
+
+`segmented` makes checkpoints of the loops that ask for them: a loop over segments, of which each is a checkpoint with
+the loop over its trips inside. Only what a segment starts with is kept.
+
+>>> import autodiff_compiler as ad
+>>> import numpy as np
+>>> def f(x, n):
+...     for i in ad.checkpointed(range(n), segments=10):
+...         x = np.sin(x)
+...     return x
+>>> print(ad.grad(f).source(0.5, 1000))
+import numpy as np
+from autodiff_compiler.runtime import segment
+<BLANKLINE>
+<BLANKLINE>
+def f_grad(x, n):
+    n2 = segment(len(range(n)), 10)
+    x_saved = []
+    for first in range(0, n, n2):
+        x_saved.append(x)
+        for _ in range(first, min(first + n2, n)):
+            x = np.sin(x)
+    x_bar = 1.0
+    # adjoint of line 2: for i in ad.checkpointed(range(n), segments=10):
+    for first in reversed(range(0, n, n2)):
+        x = x_saved.pop()
+        n3 = min(first + n2, n)
+        x_saved2 = []
+        for _ in range(first, n3):
+            x_saved2.append(x)
+            x = np.sin(x)
+        for x in reversed(x_saved2):
+            # adjoint of line 3: x = np.sin(x)
+            x_bar *= np.cos(x)
+    return x_bar
+<BLANKLINE>
+
+`opened` removes the marks, when nobody differentiates any more.
+
+Reference: Griewank and Walther, Evaluating Derivatives (2008), chapter 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..analysis.activity import differentiable_operands
+from ..ir import opset
+from ..ir.core import DERIVED, IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, type_of
+from ..ir.custom import LINEAR, SEAM
+from ..ir.opset import ADD, CHECKPOINT, MUL, RANGE_LEN, SEGMENT
+from ..ir.rewrite import clone_function, clone_op, free_values, replace_values, substitute
+from ..ir.types import STACK, Ty, py_int
+from .cotangents import bar_of, cotangent_type
+from .custom import spliced
+from .simplify import fold_control
+
+if TYPE_CHECKING:
+    from .vjp import Bars, Reverse
+
+Adjoint = Callable[..., Function]
+
+
+def is_checkpoint(op: Op) -> bool:
+    """The operation is an ``if`` that stands for a checkpoint."""
+    return op.prim is IF and type(op.condition) is Value and made_by(op.condition) is CHECKPOINT
+
+
+def made_by(v: Value) -> Any:
+    return None if v.op is None else v.op.prim
+
+
+def keep_apart(b: Builder, region: Region, types: Sequence[Ty], hints: Sequence[str]) -> list[Value]:
+    """Append a region as a checkpoint. What it yields."""
+    never = Region(b.region.dims.child())
+    never.exit = (UNDEF,) * len(region.exit)
+    return b.if_(b.emit(CHECKPOINT), region, never, list(types), list(hints))
+
+
+# --- the reverse of a checkpoint --------------------------------------------------------------------------------------
+
+
+def reverses(op: Op) -> bool:
+    """The checkpoint is reversed as one. Not so if rules of the user's, or stacks from outside, are in it."""
+    if not is_checkpoint(op):
+        return False
+    region = op.regions[0]
+    return all(inner.prim not in (SEAM, LINEAR) for inner in region.walk()) and all(
+        v.type != STACK for v in free_values(region)
+    )
+
+
+def backward_checkpoint(r: Reverse, op: Op, env: Bars, adjoint: Adjoint) -> None:
+    """Reverse a checkpoint. `adjoint` makes the adjoint of a function, as `pipeline.adjoint`."""
+    bars = [env.pop(result, None) for result in op.results]
+    region = op.regions[0]
+    moving = [v for v in free_values(region, differentiable_operands) if v in r.active]
+    known = [(k, g) for k, g in enumerate(bars) if g is not None and type_of(op.results[k]).may_be_float]
+    if not moving or not known:
+        return
+    fn, free = as_function(op)
+    seeds = [False] * len(bars)
+    for k, _ in known:
+        seeds[k] = None  # type: ignore[call-overload]
+    made = adjoint(fn, [free.index(v) for v in moving], seeds=seeds, optimise=r.optimise, use_up=True)
+    for top in made.body.ops:
+        for inner in (top, *[x for each in top.regions for x in each.walk()]) if top.tag != DERIVED else ():
+            inner.again = True
+    back = Region(region.dims.child())
+    with r.b.inside(back, alone=True):
+        back.exit = spliced(r.b, made, [*free, *[g for _, g in known]])
+    found = keep_apart(r.b, back, [cotangent_type(v) for v in moving], [bar_of(v) for v in moving])
+    for v, g in zip(moving, found):
+        r.add(env, v, g)
+
+
+def as_function(op: Op) -> tuple[Function, list[Value]]:
+    """A copy of the region of a checkpoint as a function of what it reads from outside; and these values."""
+    region = op.regions[0]
+    free = free_values(region)
+    body = Region(region.dims)
+    mapping: dict[Value, Value] = {v: body.param(v.type, v.hint) for v in free}
+    for inner in region.ops:
+        clone_op(inner, mapping, body)
+    body.exit = substitute(region.exit, mapping)
+    return Function("checkpoint", body), free
+
+
+# --- loops in segments ------------------------------------------------------------------------------------------------
+
+
+def asks_for_segments(fn: Function) -> bool:
+    """Some loop of the function is to be reversed segment by segment."""
+    return any(op.prim is LOOP and "segments" in op.kwargs for op in fn.body.walk())
+
+
+def segmented(fn: Function) -> Function:
+    """The function with the loops that ask for it in segments."""
+    fn = clone_function(fn)[0]
+
+    def visit(region: Region) -> None:
+        for op in list(region.ops):
+            for inner in op.regions:
+                visit(inner)
+            if op.prim is LOOP and "segments" in op.kwargs:
+                _in_segments(op, region)
+
+    visit(fn.body)
+    return fn
+
+
+def _in_segments(loop: Op, region: Region) -> None:
+    """Put a loop over segments in the place of a loop, which is inside of it from now on."""
+    (body,) = loop.regions
+    segments = loop.kwargs.pop("segments")
+    if loop.range is None or len(loop.range) > 3 or type(loop.range[2]) is not int or not loop.range[2]:
+        return
+    start, stop, step = loop.range
+    inits, given = loop.inits, list(loop.results)
+    leaves_early = not (type(body.exit[0]) is int and body.exit[0] == 0)
+    at = region.ops.index(loop)
+    behind = region.ops[at + 1 :]
+    del region.ops[at:]
+    b = Builder(region)
+    b.loc = loop.loc
+    total = b.emit(RANGE_LEN, start, stop, step)
+    length = b.emit(SEGMENT, total, segments)
+    outer = b.new_region()
+    k = outer.param(py_int(), "first")
+    carried = [outer.param(p.type, p.hint) for p in body.params[1:]]
+    done = outer.param(py_int(), "trips")
+    with b.inside(outer):
+        inner = b.new_region()
+        size = length if step == 1 else b.emit(MUL, length, step)
+        last = b.emit(opset.PRIMS[min if step > 0 else max], b.emit(ADD, k, size), stop)
+        with b.inside(inner):
+            loop.args = ((k, last, step), tuple(carried))
+            loop.results = [Value(v.type, v.hint, loop) for v in given]
+            b.append(loop)
+            inner.exit = (*loop.carried, loop.trips, *([loop.exit_code] if leaves_early else []))
+        made = keep_apart(b, inner, [v.type for v in inner.exit], [v.hint for v in inner.exit])
+        outer.exit = (made[-1] if leaves_early else 0, *made[: len(carried)], b.emit(ADD, done, made[len(carried)]))
+    stride = length if step == 1 else b.emit(MUL, length, step)
+    new = Op(LOOP, ((start, stop, stride), (*inits, 0)), {}, (outer,), loop.loc)
+    new.results = [*given[:-2], given[-2], Value(py_int(), "segments", new), given[-1]]
+    for v in given:
+        v.op = new
+    b.append(new)
+    region.ops += behind
+
+
+# --- the end ----------------------------------------------------------------------------------------------------------
+
+
+def opened(fn: Function) -> None:
+    """Put what is in the checkpoints in their places."""
+    marks = [op for op in fn.body.walk() if op.prim is CHECKPOINT]
+    replace_values(fn.body, {op.result: True for op in marks})
+    for op in marks:
+        assert op.parent is not None
+        op.parent.ops.remove(op)
+    replace_values(fn.body, fold_control(fn.body))
+
+
+__all__ = ["asks_for_segments", "backward_checkpoint", "is_checkpoint", "keep_apart", "opened", "reverses", "segmented"]
