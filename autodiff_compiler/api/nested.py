@@ -31,7 +31,7 @@ from ..frontend.avals import (
 from ..frontend.core import Unreachable
 from ..frontend.structures import Node, Static, built, leaves_in
 from ..ir.core import DERIVED, FUNC, Function, Region, Value, type_of
-from ..ir.opset import POP, PUSH
+from ..ir.opset import may_repeat
 from ..ir.rewrite import clone_function, drop_uncalled, replace_values
 from ..lowered import NO_INTEGERS, NO_SPARSITY, NO_WEAK_ZEROS, refused
 from ..records import record, replaced
@@ -225,7 +225,7 @@ def pure(interp: Any, taken: Taken, what: str) -> Taken:
     remedy = "take the gradient by grad there, or have the function return what it changes"
     if taken.changes.values or taken.changes.cells or taken.changes.names:
         _refuse_effects(interp, what, "changes what is outside of it", remedy)
-    if any(op.prim.effects and op.prim not in (PUSH, POP) for op in taken.inner.body.walk()):
+    if not all(map(may_repeat, taken.inner.body.walk())):
         _refuse_effects(interp, what, "has effects, such as prints or draws", remedy)
     return taken
 

@@ -8,7 +8,7 @@ from ..errors import ArgumentError, UnsupportedError
 from ..frontend.avals import Obj, RangeOf
 from ..frontend.core import Unreachable
 from ..ir.core import FUNC, type_of
-from ..ir.opset import ASSERT, POP, PUSH, RAISE
+from ..ir.opset import may_repeat
 from ..ir.rewrite import drop_uncalled
 from ..records import replaced
 from ..transforms.checkpoint import keep_apart
@@ -16,7 +16,6 @@ from .checkpoints import AbstractCheckpoint, Checkpoint
 from .nested import is_constant_function, is_function, node_at
 from .nested_state import Changes
 
-_HARMLESS = (PUSH, POP, RAISE, ASSERT)
 _RESULT = "$checkpoint"
 
 
@@ -56,7 +55,7 @@ def lower_checkpoint(interp: Any, callee: Any, args: list[Any], kwargs: dict[str
 def _check(interp: Any, region: Any, at_top: bool) -> None:
     """Refuse what cannot be run a second time."""
     for op in region.walk():
-        if op.prim.effects and op.prim not in _HARMLESS:
+        if not may_repeat(op):
             raise UnsupportedError(
                 f"a checkpoint of a function that has effects ({op.prim.name}): they would happen twice",
                 op.loc or interp.builder.loc,

@@ -73,6 +73,7 @@ TRAITS = {
     "chooses": "may make a zero where there was none",
     "carries": "its result is a value that was made elsewhere",
     "bounded": "its result is never large",
+    "again": "has an effect, and to do it again is to do it once",
     "of_first": "what it gives is new memory, or shares that of its first operand, an array",
     "read_only": "a view that NumPy protects from stores: several elements may be one in memory",
 }
@@ -84,6 +85,11 @@ def mark(trait: str, *fns: Any) -> None:
     for fn in fns:
         prim = fn if isinstance(fn, Prim) else PRIMS[fn]
         prim.traits |= {trait}
+
+
+def may_repeat(op: Op) -> bool:
+    """To do the operation a second time, on the same operands, changes nothing."""
+    return not op.prim.effects or "again" in op.prim.traits
 
 
 def repeatable(work: float, *fns: Any) -> None:
@@ -572,6 +578,7 @@ _EFFECT: dict[str, Any] = {"nout": 0, "infer": gives(()), "effects": True}
 PRINT = define("print", builtins.print, "*args", **_EFFECT)
 ASSERT = define("assert", runtime.check, "cond, message", **_EFFECT)
 RAISE = define("raise", runtime.raise_, "error, *cause", **_EFFECT)
+mark("again", PUSH, POP, ASSERT, RAISE)
 # Writing to what lives outside of the function. `obj` is the live object.
 SET_ATTRIBUTE = define("setattr", runtime.set_attribute, "obj, name, v", **_EFFECT)
 DEL_ATTRIBUTE = define("delattr", runtime.delete_attribute, "obj, name", **_EFFECT)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import runtime
 from ..ir.core import Builder, type_of
+from ..ir.opset import mark
 from ..ir.types import ANY, OBJECT, PY_FLOAT, Ty, array
 from ..kernels.callbacks import SCALAR, Callback
 from .lib import call
@@ -156,3 +157,5 @@ def _adjoint_by_slope(h: Any, out: Any, g: Any, slope: Any, residual: Any, free:
 
 def _transposed(slope: Any, x: Any) -> Any:
     return slope if type_of(x).dims == () else slope.T
+
+mark("again", runtime.iterated, runtime.newton)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.core import DERIVED, Function, Op, Region, Value, structural_key
+from ..ir.core import CALL, DERIVED, Function, Op, Region, Value, structural_key
 from ..ir.rewrite import replace_values, substitute
 
 
@@ -43,7 +43,8 @@ def _merge(region: Region, scopes: list[dict[Any, Op]], mapping: dict[Value, Any
     for op in region.ops:
         for inner in op.regions:
             _merge(inner, [*scopes, {}], mapping)
-        if op.regions or op.prim.effects or op.prim.unique or not op.results:
+        if op.regions or op.prim.effects or op.prim.unique or op.prim is CALL or not op.results:
+            # (a function that calls itself may push and pop: each call of an adjoint is another one)
             kept.append(op)
             continue
         args, kwargs = substitute(op.args, mapping), substitute(op.kwargs, mapping)

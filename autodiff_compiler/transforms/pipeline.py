@@ -35,10 +35,11 @@ from ..analysis.activity import varied_values
 from ..analysis.sharing import Sharing
 from ..errors import InternalError, UnsupportedError
 from ..ir.budget import doing
-from ..ir.core import Function, Op, Value, leaves, type_of
+from ..ir.core import DERIVED, FUNC, Function, Op, Value, leaves, type_of
 from ..ir.custom import CUSTOMS
-from ..ir.opset import CHECKPOINT, LEN, STACK_NEW, SUM_TO
-from ..ir.rewrite import replace_values
+from ..ir.opset import CHECKPOINT, LEN, STACK_NEW, SUM_TO, may_repeat
+from ..ir.rewrite import clone_function, clone_op, replace_values, substitute
+from ..ir.verify import VerifyError, verify
 from ..records import mutable_record, record
 from .bundle import bundle
 from .checkpoint import asks_for_segments, opened, segmented
@@ -323,7 +324,19 @@ def combinations(fn: Function, wrt: int, result: int, *, forward: bool) -> Funct
 def linear(fn: Function, wrt: Sequence[int], moving: Sequence[int]) -> Function:
     """The function of fn's parameters, and of a tangent for each of the parameters numbered `wrt`, that returns fn's
     results, and then the tangents of the results numbered `moving`. It is made to be split behind the results.
+
+    What no tangent changes is computed once. Where a rule reads a cotangent otherwise than linearly, that cannot be
+    told, and the tangents are those of the pushforward, which computes the function anew.
     """
+    made = _transposed_twice(fn, wrt, moving)
+    if made is None:
+        made = _pushed_anew(fn, wrt, moving)
+    made.meta.update(wrt=wrt, inner="pushforward")
+    return made
+
+
+def _transposed_twice(fn: Function, wrt: Sequence[int], moving: Sequence[int]) -> Function | None:
+    """The pullback of the pullback, which takes tangents to tangents; None if something decides by a cotangent."""
     count = len(fn.results)
     seeds = [None if k in moving else False for k in range(count)]
     back = run_stage("adjoint", Task(fn, wrt, seeds, keep_results=True, masks=None)).fn
@@ -348,17 +361,44 @@ def linear(fn: Function, wrt: Sequence[int], moving: Sequence[int]) -> Function:
     moved = varied_values(body, bars)
     read = [v for op in body.walk() if (op.prim.nondiff or op.regions) and op.prim is not LEN for v in _content(op)]
     if any(v in moved for v in (*leaves(body.exit), *read)):
-        raise UnsupportedError(
-            "a rule is not linear in the cotangent, so there is no linear function of the tangents",
-            None,
-            "use jvp, or give the function a rule for tangents by custom_jvp",
-        )
+        return None
     # What is left reads the shape of a cotangent, which is that of its result.
     replace_values(body, {bar: body.exit[k] for bar, k in zip(bars, moving)})
-    again.meta.update(wrt=wrt, inner="pushforward")
+    try:
+        verify(again)
+    except VerifyError:  # it reads the shape where the result is not there yet
+        return None
     for v in [*body.params, *[r for op in body.walk() for r in op.results]]:
         v.hint = v.hint.replace("_bar_bar", "_dot")
     return again
+
+
+def _pushed_anew(fn: Function, wrt: Sequence[int], moving: Sequence[int]) -> Function:
+    """The function, and behind it its pushforward, which computes it a second time."""
+    count = len(fn.results)
+    for op in fn.body.walk():
+        if not may_repeat(op):
+            raise UnsupportedError(
+                f"linearize of this function computes it anew for each tangent, and it has an effect ({op.prim.name})",
+                op.loc,
+                "use jvp",
+            )
+    push = pushforward(fn, wrt, [k for k in range(count) if k not in moving])
+    made = clone_function(fn)[0]
+    body = made.body
+    mapping = dict(zip(push.params, body.params))
+    for p in push.params[len(fn.params) :]:
+        mapping[p] = body.param(p.type, p.hint)
+    first = len(body.ops)
+    for op in push.body.ops:
+        clone_op(op, mapping, body)
+    for op in body.ops[first:]:
+        for inner in (op, *[x for region in op.regions for x in region.walk()]):
+            inner.tag = DERIVED
+    tangents = [substitute(push.results[count + k], mapping) for k in moving]
+    body.exit = (*body.exit, *[0.0 if t is None else t for t in tangents])
+    made.meta["seed_params"] = len(push.params) - len(fn.params)
+    return made
 
 
 def gauss_newton(fn: Function, wrt: Sequence[int], moving: Sequence[int], keep: Sequence[int] = ()) -> Function:
@@ -383,6 +423,8 @@ def gauss_newton(fn: Function, wrt: Sequence[int], moving: Sequence[int], keep: 
 def _content(op: Op) -> list[Any]:
     """The values whose content an operation reads: of a branch or a loop, those that decide. Lists have the lengths of
     those of the function."""
+    if op.prim is FUNC:
+        return []
     return (
         leaves(op.args[0])
         if op.regions
