@@ -177,11 +177,9 @@ class Batched(Transformed):
         return "\n".join(f"{n}. {reason}" for n, reason in enumerate([*lowered.reasons, *alone], 1))
 
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        from ..frontend.avals import Obj
-        from .compiler import lower_batched
+        from .compiler import lower_batched, primal_of
 
-        callee = Obj(self.primal, (("object", self.primal),))
-        return lower_batched(interp, callee, self.in_axes, self.out_axes, args, kwargs)
+        return lower_batched(interp, primal_of(interp, self.primal), self.in_axes, self.out_axes, args, kwargs)
 
 
 class _Stacks:

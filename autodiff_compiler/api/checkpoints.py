@@ -35,10 +35,9 @@ class Checkpoint:
         return self if obj is None else functools.partial(self, obj)
 
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        from ..frontend.avals import Obj
-        from .compiler import lower_checkpoint
+        from .compiler import lower_checkpoint, primal_of
 
-        return lower_checkpoint(interp, Obj(self.fun, (("object", self.fun),)), args, kwargs)
+        return lower_checkpoint(interp, primal_of(interp, self.fun), args, kwargs)
 
 
 @record

@@ -25,7 +25,7 @@ with pristine.as_they_were():
     from .arguments import Wanted, argument_place
     from .checking import check_value, checking, is_checking
     from .emission import emit_adjoint
-    from .nested import lower_call, lower_jvp, lower_linear, lower_transform
+    from .nested import lower_call, lower_jvp, lower_linear, lower_transform, primal_of
     from .nested_batch import lower_batch, lower_batched
     from .nested_checkpoint import lower_checkpoint, lower_checkpoint_of, lower_checkpointed
     from .nested_kinds import KINDS, PULLED, PUSHED
@@ -62,6 +62,7 @@ __all__ = [
     "lower_transform",
     "move_result",
     "pipeline",
+    "primal_of",
     "print_function",
     "stages",
 ]

@@ -7,6 +7,7 @@ call. So all derivatives nest, to any order. `nested_kinds` says what each kind 
 from __future__ import annotations
 
 import ast
+import functools
 import types
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -392,6 +393,27 @@ def _holds_floats(interp: Any, av: Any) -> bool:
     return type(av) is Obj and is_object(av.obj) and bool(flatten(av.obj)[0])
 
 
+def known(interp: Any, av: Any, what: str) -> Any:
+    """The ints, names and None that an abstract value stands for, also in containers. The code is for these only."""
+    if av is None or type(av) in (int, str):
+        return av
+    if type(av) is Obj and isinstance(av.obj, (tuple, list, dict)):
+        return interp.pinned(av)
+    content: Any = av if type(av) is Seq else interp.checked(av.cell, None) if type(av) in (ListRef, DictRef) else None
+    if type(content) in (Seq, Items):
+        items = [known(interp, x, what) for x in content.items]
+        return tuple(items) if type(av) is Seq else items
+    if type(content) is Entries:
+        return {key: known(interp, x, what) for key, x in zip(content.keys, content.items)}
+    interp.fail(
+        f"{what} is to be known when the function is compiled",
+        None,
+        "write ints, names or None, or containers of them",
+        ArgumentError,
+        cause=av,
+    )
+
+
 class AbstractDerivative:
     """The derivative of a function that exists only while the program is lowered: a lambda or a nested function."""
 
@@ -412,9 +434,10 @@ def lower_transform(make: Any, kind: Kind, interp: Any, args: list[Any], kwargs:
     if kwargs.get("sparsity") is not None:
         refused(*NO_SPARSITY)(interp, args, kwargs)
     has_aux = bool(kwargs.get("has_aux", False))
-    argnums = argnums_given = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
-    if type(argnums) is Seq:
-        argnums = tuple(argnums.items)
+    argnums_given = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
+    argnums = known(interp, argnums_given, f"{what}: argnums")
+    if isinstance(argnums, list):
+        argnums = tuple(argnums)
     callee = args[0] if args else kwargs.get("fun")
     if callee is None:
         names, given = ("argnums", "has_aux"), (argnums_given, has_aux)
@@ -428,6 +451,14 @@ def lower_transform(make: Any, kind: Kind, interp: Any, args: list[Any], kwargs:
     raise ArgumentError(
         f"{what} needs a function", interp.builder.loc, "pass the name of a function, a lambda or a method"
     )
+
+
+def primal_of(interp: Any, fn: Any) -> Any:
+    """The abstract value of the function that a transformed one was made of: a method with its object."""
+    path = (("object", fn),)
+    if isinstance(fn, (types.MethodType, functools.partial)):
+        return interp.inputs.wrap(fn, path, getattr(fn, "__name__", "partial"), False, interp.builder.loc)
+    return Obj(fn, path)
 
 
 def is_constant_function(callee: Any) -> bool:

@@ -14,7 +14,6 @@ from ..frontend.avals import (
     Entries,
     Instance,
     Items,
-    ListRef,
     Obj,
     Partial,
     Ref,
@@ -29,7 +28,7 @@ from ..ir.types import DimLike, Ty, array, generic
 from ..records import record
 from ..transforms.stacked import Axis, function_of_stacks
 from .batching import Batched, Everywhere, _axes_in, out_axes_of, place, told
-from .nested import Taken, apart, append, is_constant_function, is_function, opened, without_changes
+from .nested import Taken, apart, append, is_constant_function, is_function, known, opened, without_changes
 from .nested_kinds import of_result
 
 _REMEDY = "give an int or None for the whole argument, or a container like it"
@@ -215,7 +214,7 @@ def lower_batch(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     callee = given.pop("fun", None)
     if callee is None:
         return Partial(Obj(batch, (("object", batch),)), (), tuple(given), tuple(given.values()))
-    axes = [_constant(interp, given.get(name, 0), name) for name in ("in_axes", "out_axes")]
+    axes = [known(interp, given.get(name, 0), f"batch: {name}") for name in ("in_axes", "out_axes")]
     if isinstance(axes[0], list):
         axes[0] = tuple(axes[0])
     if is_constant_function(callee):
@@ -227,24 +226,6 @@ def lower_batch(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
             "batch needs a function", interp.builder.loc, "pass the name of a function, a lambda or a method"
         )
     return Obj(made, (("object", made),))
-
-
-def _constant(interp: Any, av: Any, name: str) -> Any:
-    """The axes that an abstract value says."""
-    if av is None or type(av) is int:
-        return av
-    if type(av) is Obj and isinstance(av.obj, (tuple, list, dict)):
-        return av.obj
-    content: Any = av if type(av) is Seq else interp.checked(av.cell, None) if type(av) in (ListRef, DictRef) else None
-    if type(content) in (Seq, Items):
-        items = [_constant(interp, x, name) for x in content.items]
-        return tuple(items) if type(av) is Seq else items
-    if type(content) is Entries:
-        return {key: _constant(interp, x, name) for key, x in zip(content.keys, content.items)}
-    raise ArgumentError(
-        f"batch: {name} is to be known when the function is compiled", interp.builder.loc,
-        "write ints and None, or containers of them",
-    )  # fmt: skip
 
 
 __all__ = ["lower_batch", "lower_batched"]

@@ -70,6 +70,14 @@ class Product(Pushforward):
         push = super().__call__(*self._split(args), **kwargs)
         return push(args[-1])
 
+    def as_primal(self) -> Callable[..., Any]:
+        def product(*args: Any, **kwargs: Any) -> Any:
+            return self(*args, **kwargs)
+
+        product.__name__ = product.__qualname__ = self.__name__
+        product.__module__ = self.__module__
+        return product
+
     def _split(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(args) < 2 and self.argnums == 0:
             raise ArgumentError(

@@ -88,6 +88,8 @@ class Transformed:
         for which in argnums if isinstance(argnums, (list, tuple)) else (argnums,):
             if type(which) not in (int, str):
                 raise TypeError(f"argnums must be ints or names of arguments, not {which!r}")
+        if isinstance(fn, Transformed):
+            fn = fn.as_primal()
         self.primal = fn
         self.argnums = tuple(argnums) if isinstance(argnums, (list, tuple)) else argnums
         functools.update_wrapper(self, fn, updated=())
@@ -113,6 +115,10 @@ class Transformed:
             __tracebackhide__ = True
             trim(error)
             raise
+
+    def as_primal(self) -> Callable[..., Any]:
+        """What another transformation takes for this one: a function with the signature of the innermost one."""
+        return self
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A bound method: it is called with the instance first."""
@@ -321,15 +327,13 @@ class Transformed:
         return self.suffix
 
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        from ..frontend.avals import Obj
-        from .compiler import KINDS, lower_call
+        from .compiler import KINDS, lower_call, primal_of
 
         if self.kind not in KINDS:
             refused(f"{self.kind} in a function that is compiled is not supported", USE_GRAD)(interp, args, kwargs)
-        callee = Obj(self.primal, (("object", self.primal),))
-        return lower_call(
-            interp, callee, self.argnums, KINDS[self.kind], args, kwargs, getattr(self, "has_aux", False)
-        )  # fmt: skip
+        has_aux = getattr(self, "has_aux", False)
+        callee = primal_of(interp, self.primal)
+        return lower_call(interp, callee, self.argnums, KINDS[self.kind], args, kwargs, has_aux)
 
 
 def portable_name(transformed: Transformed) -> list[str]:

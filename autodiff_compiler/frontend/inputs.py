@@ -140,6 +140,12 @@ def _subject(guard: Guard) -> Any:
     return (guard.kind, guard.path, guard.expected if several else None)
 
 
+def _leads_back(path: Path, first: Path) -> bool:
+    """A path that begins where another one does, or in a transformed function, may lead to the same object, as that of
+    a method which an object holds. What the object holds counts on both. Variables are constants beside arguments."""
+    return path[0] == first[0] or path[0][0] == "object"
+
+
 class Inputs:
     """The table of inputs and guards, filled as the lowering meets them."""
 
@@ -302,6 +308,10 @@ class Inputs:
         if guarded is not None:
             self.guard(path, guarded, obj)
             return Obj(obj, path)
+        first = next((p for p, known in self.objects if known is obj and _leads_back(path, p)), None)
+        if first in self.by_path:
+            self.guard(path, "same", first)
+            return self.by_path[first]
         self.guard(path, "type", kind)
         self.objects.append((path, obj))
         if ("object", id(obj)) in self.plan.written:

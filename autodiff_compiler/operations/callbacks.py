@@ -158,4 +158,5 @@ def _adjoint_by_slope(h: Any, out: Any, g: Any, slope: Any, residual: Any, free:
 def _transposed(slope: Any, x: Any) -> Any:
     return slope if type_of(x).dims == () else slope.T
 
+
 mark("again", runtime.iterated, runtime.newton)

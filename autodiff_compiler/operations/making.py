@@ -303,3 +303,4 @@ PRIMS[np.shape], PRIMS[np.ndim], PRIMS[np.size] = opset.SHAPE_OF, opset.NDIM, op
 # --- traits ---------------------------------------------------------------------------------------------------------
 
 mark("joins", np.array, np.asarray)
+mark("real", np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)

@@ -297,3 +297,45 @@ def test_transforms_of_transforms_that_are_made_inside() -> None:
     g = lambda x: np.sum(ad.elementwise_grad(ad.vmap(lambda v: np.sin(v) * v))(x))
     for h in (f, g):
         np.testing.assert_allclose(ad.grad(h)(X), 2.0 * np.cos(X) - X * np.sin(X), rtol=1e-12)
+
+
+class Batches:
+    def __init__(self, w):
+        self.w = w
+        self.many = ad.vmap(self.one)
+        self.slope = ad.grad(self.one)
+        self.cheap = ad.checkpoint(self.one)
+
+    def one(self, x):
+        return np.sin(self.w @ x)
+
+    def loss(self, xs):
+        return np.sum(self.many(xs)) + np.sum(self.slope(xs[0]) ** 2) + self.cheap(xs[1])
+
+    def by_hand(self, xs):
+        return np.sum(np.sin(xs @ self.w)) + np.sum((np.cos(self.w @ xs[0]) * self.w) ** 2) + np.sin(self.w @ xs[1])
+
+
+def test_transforms_of_methods_that_an_object_holds() -> None:
+    model = Batches(np.array([0.3, -0.5]))
+    g, h = ad.grad(model.loss), ad.grad(model.by_hand)
+    for w in (model.w, np.array([1.0, 2.0])):
+        model.w = w
+        np.testing.assert_allclose(g(V), h(V), rtol=1e-12)
+    np.testing.assert_allclose(ad.grad(Batches.loss)(model, V).w, ad.grad(Batches.by_hand)(model, V).w, rtol=1e-12)
+
+
+AXES = (None, 0)
+WHICH = 1
+
+
+def test_axes_and_numbers_of_arguments_may_be_constants_of_the_module() -> None:
+    def f(w, xs, axis=0):
+        made = ad.vmap(lambda w, x: np.sum(x * w), in_axes=AXES)(w, xs) @ ad.vmap(np.sum, in_axes=axis)(xs)
+        return made * ad.grad(lambda a, b: np.sum(a * b), argnums=WHICH)(w, w)[0]
+
+    w = np.array([0.5, 2.0])
+    np.testing.assert_allclose(f(w, V), np.sum(V * w, 1) @ np.sum(V, 1) * w[0])
+    np.testing.assert_allclose(
+        ad.grad(f)(w, V), ad.grad(lambda w: np.sum(V * w, 1) @ np.sum(V, 1) * w[0])(w), rtol=1e-12
+    )

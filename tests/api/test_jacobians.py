@@ -345,3 +345,23 @@ def test_effects_happen_once() -> None:
 
     ad.jacobian(f)(X)
     assert seen == [1]
+
+
+def test_products_are_functions_of_the_vector_too() -> None:
+    def f(x):
+        return np.sum(x**3) * x[0]
+
+    def by_hand(x, v):
+        return 3.0 * x**2 * v[0] + np.array([np.sum(3.0 * x**2 * v), *0.0 * x[1:]]) + 6.0 * x * v * x[0]
+
+    x, v = np.array([1.0, 2.0, -0.5]), np.array([0.5, 0.3, 1.0])
+    product = ad.hvp(f)
+    np.testing.assert_allclose(product(x, v), by_hand(x, v), rtol=1e-12)
+    for k in (0, 1):
+        np.testing.assert_allclose(ad.jacobian(product, k)(x, v), ad.jacobian(by_hand, k)(x, v), rtol=1e-12)
+    xs, vs = np.stack([x, v]), np.stack([v, x])
+    np.testing.assert_allclose(ad.vmap(product)(xs, vs), [by_hand(x, v), by_hand(v, x)], rtol=1e-12)
+    np.testing.assert_allclose(ad.jvp(product, (x, v), (v, x))[1], ad.jvp(by_hand, (x, v), (v, x))[1], rtol=1e-12)
+    np.testing.assert_allclose(ad.linearize(product, x, v)[1](x, v), ad.jvp(by_hand, (x, v), (x, v))[1], rtol=1e-12)
+    many = ad.vmap(ad.gauss_newton_vp(np.sin))(xs, vs)
+    np.testing.assert_allclose(many, np.cos(xs) ** 2 * vs, rtol=1e-12)

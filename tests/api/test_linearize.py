@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
@@ -165,3 +166,53 @@ def test_a_rule_that_is_not_linear() -> None:
     clipped.defvjp(lambda x: (x * 1.0, None), lambda _, g: (np.clip(g, -1.0, 1.0),))
     with pytest.raises(ad.UnsupportedError, match="not linear"):
         ad.linearize(lambda x: clipped(x) * 3.0, X)
+
+
+# --- where the pullback is not linear in the cotangent, or reads its shape too early ---
+
+
+def falls(x):
+    return x**3 if x < 0.3 else falls(x * 0.5) * x
+
+
+def forks(x):
+    if x < 0.3:
+        return x**3
+    return forks(x * 0.5) + forks(x * 0.7)
+
+
+def nested_branches(p):
+    y = p
+    if p[0] > 0:
+        if p[1] > 0:
+            y = np.zeros(3)
+        else:
+            y = p * p
+    return y
+
+
+P = np.array([0.4, -1.2, 0.7])
+
+
+@pytest.mark.parametrize(
+    "f, x",
+    [
+        (falls, 1.5), (forks, 0.9), (nested_branches, P), (nested_branches, -P), (nested_branches, abs(P)),
+        (np.linalg.norm, P), (lambda p: math.exp(p[0] / p[1]), P), (lambda p: math.erf(p[0] / p[1]) * p, P),
+    ],
+)  # fmt: skip
+def test_any_function_has_a_linear_one(f: Any, x: Any) -> None:
+    value, push = ad.linearize(f, x)
+    d = np.cos(x)
+    want, tangent = ad.jvp(f, (x,), (d,))
+    np.testing.assert_allclose(value, want, rtol=1e-14)
+    np.testing.assert_allclose(push(d), tangent, rtol=1e-12)
+    np.testing.assert_allclose(push(-2.0 * d), -2.0 * tangent, rtol=1e-12)
+
+
+def test_calls_of_one_adjoint_are_not_merged() -> None:
+    # Each pops what its own call has pushed.
+    h = 1e-6
+    want = (ad.grad(forks)(0.9 + h) - ad.grad(forks)(0.9 - h)) / (2.0 * h)
+    for found in (ad.hessian(forks)(0.9), ad.hvp(forks)(0.9, 1.0), ad.derivative(ad.grad(forks))(0.9)):
+        np.testing.assert_allclose(found, want, rtol=1e-6)

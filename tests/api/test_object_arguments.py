@@ -1,5 +1,6 @@
 """Objects as arguments to differentiate by, and as results."""
 
+import functools
 import types
 from collections import namedtuple
 from dataclasses import dataclass, field
@@ -260,3 +261,41 @@ def test_an_attribute_that_the_class_computes_from_the_namespace():
 
     value, g = ad.value_and_grad(f)(Squared(2.0))
     assert value == 8.0 and vars(g) == {"side": 12.0}
+
+
+class Loops:
+    """An object that leads back to itself."""
+
+    def __init__(self, w):
+        self.w = w
+        self.me = self
+        self.method = self.one
+        self.part = functools.partial(Loops.one, self)
+        self.twice = {"model": [self]}
+
+    def one(self, x):
+        return np.sin(self.w @ x)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda m, x: m.method(x),
+        lambda m, x: m.part(x),
+        lambda m, x: m.me.one(x),
+        lambda m, x: m.me.me.one(x) + 0.0 * m.w[0],
+        lambda m, x: m.twice["model"][0].one(x),
+    ],
+)
+def test_what_leads_back_to_an_argument_is_the_argument(f: Any) -> None:
+    x = np.array([1.0, 2.0])
+    g = ad.grad(f)
+    for w in (np.array([0.3, 0.5]), np.array([-1.0, 0.2])):
+        np.testing.assert_allclose(g(Loops(w), x).w, np.cos(w @ x) * x, rtol=1e-12)
+    # Another object there: the code is for what leads back.
+    other = Loops(np.array([0.3, 0.5]))
+    other.me = Loops(np.array([2.0, 2.0]))
+    other.method = other.me.one
+    other.part = functools.partial(Loops.one, other.me)
+    other.twice = {"model": [other.me]}
+    assert not np.any(g(other, x).w) or f(other, x) != f(other.me, x)

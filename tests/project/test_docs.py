@@ -98,6 +98,16 @@ assert found[-{len(body)}:] == {body!r}, found
     run(blocks_of("batching.md") + checks, tmp_path)
 
 
+def test_checkpoints_page_runs(tmp_path: Path) -> None:
+    shown = re.findall(r"```text\n(.*?)```", (DOCS / "checkpoints.md").read_text(), re.DOTALL)
+    checks = f"""
+found = ad.grad(heat).source(u, 400)
+assert {shown[0]!r} in found, found
+assert g.shape == (3, 3) and np.all(np.isfinite(g))
+"""
+    run(blocks_of("checkpoints.md") + checks, tmp_path)
+
+
 def test_rules_page_runs(tmp_path: Path) -> None:
     pytest.importorskip("scipy")
     checks = """

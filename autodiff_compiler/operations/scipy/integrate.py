@@ -161,4 +161,5 @@ def _by_operands(
         [call(cotangent_of, found, 2 + chosen.index(k), x) if k in chosen else None for k, x in enumerate(operands)]
     )
 
+
 mark("again", ode_steps, boundary_values)
