@@ -357,6 +357,33 @@ def product(call: Call) -> Any:
     return plain(out[()]) if out.ndim == 0 else out
 
 
+def sparse_product(call: Call) -> Any:
+    """The product of a sparse matrix and a vector or a matrix. Entries that are zero, and do not depend on the parameter,
+    count for nothing."""
+    form, data, i, j, shape, x = map(call.operand, ("form", "data", "i", "j", "shape", "x"))
+    if form == "coo":
+        row, col = np.asarray(i), np.asarray(j)
+    else:
+        major = np.repeat(np.arange(len(j) - 1), np.diff(j))
+        row, col = (major, np.asarray(i)) if form == "csr" else (np.asarray(i), major)
+    sets, entries = call.run.sets, np.broadcast_to(call.numbers("data"), np.shape(data))
+    numbers = np.broadcast_to(call.numbers("x"), np.shape(x))
+    width = 1 if np.ndim(x) == 1 else np.shape(x)[1]
+    columns = np.arange(width)
+    cells = (row[:, None] * width + columns).ravel()
+    members = numbers.reshape(len(numbers), width)[col].ravel()
+    if not call.depends("data"):
+        if call.is_tainted("data"):
+            call.run.decided = True
+        kept = np.repeat(np.asarray(data) != 0, width)
+        cells, members = cells[kept], members[kept]
+    found = sets.groups(cells, members, shape[0] * width)
+    if call.depends("data"):
+        own = np.repeat(entries, width)
+        found = sets.union(found, sets.groups(cells, own, shape[0] * width))
+    return found.reshape(np.shape(call.value))
+
+
 def _contracted(sets: Any, numbers: Array, factor: Any) -> Array:
     """The sets of ``numbers @ factor``: those in a row of `numbers` at which a column of the factor is not zero.
 
@@ -489,6 +516,11 @@ _RULES: dict[Any, Callable[[Call], Any]] = {
     **{fn: moving(*names) for fn, names in _MOVED_BY_NAME.items()},
 }  # fmt: skip
 
+# By the module and the name of the function: what needs SciPy is not imported here.
+_OF_SCIPY: dict[tuple[str, str], Callable[[Call], Any]] = {
+    ("autodiff_compiler.kernels.scipy.sparse", "product"): sparse_product,
+}
+
 # They look at integers and conditions, and what they give is looked at itself.
 _DECIDES_NOTHING = frozenset({
     opset.CAST, opset.TRUTH, opset.NOT, opset.IS, opset.IS_NOT, opset.SHAPE_OF, opset.SIZE, opset.DTYPE, opset.DIM,
@@ -523,7 +555,7 @@ def rule_of(prim: Prim) -> Callable[[Call], Any]:
     """The rule of an operation."""
     if prim.elementwise:
         return elementwise
-    found = _RULES.get(prim.fn)
+    found = _RULES.get(prim.fn) or _OF_SCIPY.get((getattr(prim.fn, "__module__", ""), getattr(prim.fn, "__name__", "")))
     if found is None and {"moves", "joins"} & prim.traits:
         found = moving(prim.params[0].lstrip("*"))
     if found is None:

@@ -621,3 +621,33 @@ def test_without_scipy_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     with pytest.raises(ImportError, match="pip install scipy"):
         ad.jacobian(stencil, sparsity="auto")
+
+
+def test_products_of_sparse_matrices_are_followed() -> None:
+    pytest.importorskip("scipy", minversion="1.16")
+    n, rng = 20, np.random.default_rng(0)
+    a = sparse.diags_array([np.ones(n - 1), -2.0 * np.ones(n), np.ones(n - 1)], offsets=[-1, 0, 1]).tocsr()
+    c = sparse.random_array((n, n), density=0.2, rng=rng).tocsc()
+    b = a.tocoo()
+    functions = [
+        lambda u: a @ u + u**3,
+        lambda u: b @ u,
+        lambda u: u @ c,
+        lambda u: c.T @ (c @ u),
+        lambda u: (c @ np.stack([u, u * u], 1)).ravel(),
+        lambda u: c.multiply(u) @ np.sin(u),
+        lambda u: sparse.diags_array(u) @ u,
+    ]
+    for f in functions:
+        u = rng.normal(size=n)
+        jacobian = ad.jacobian(f, sparsity="auto")
+        found, want = jacobian(u), ad.jacobian(f)(u)
+        np.testing.assert_allclose(found.toarray(), want, rtol=1e-12, atol=1e-14)
+        assert found.nnz == np.count_nonzero(want)
+    assert ad.jacobian(functions[0], sparsity="auto").recipe(np.ones(n)).colours == 3
+    assert ad.hessian(lambda u: u @ (a @ u), sparsity="auto")(np.ones(n)).nnz == 3 * n - 2
+    # A zero that is stored counts for nothing, unless it is differentiated.
+    a.data[4] = 0.0
+    assert ad.jacobian(functions[0], sparsity="auto")(np.ones(n)).nnz == np.count_nonzero(
+        ad.jacobian(functions[0])(np.ones(n))
+    )
