@@ -358,8 +358,8 @@ def product(call: Call) -> Any:
 
 
 def sparse_product(call: Call) -> Any:
-    """The product of a sparse matrix and a vector or a matrix. Entries that are zero, and do not depend on the parameter,
-    count for nothing."""
+    """The product of a sparse matrix and a vector or a matrix. Entries that are zero, and do not depend on the
+    parameter, count for nothing."""
     form, data, i, j, shape, x = map(call.operand, ("form", "data", "i", "j", "shape", "x"))
     if form == "coo":
         row, col = np.asarray(i), np.asarray(j)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..ir.core import type_of
-from ..lowered import Lowered, lowers_by
+from ..lowered import Lowered, lowers_by, refused
 from ..tracebacks import trim
 from ..tree import count_leaves, unflatten
 from .forward import match_tangents, tangent_tree
@@ -70,11 +70,20 @@ class Linearized(Pullback):
                     trim(error)
                     raise
 
+            _refused_inside(push)
             if aux is not None:
                 return unflatten(main, parts), push, unflatten(aux, parts)
             return unflatten(main, parts), push
 
         return stands_for(run, call, run.__autodiff_arity__, (out, count, seeded))
+
+
+_refused_inside = lowers_by(
+    refused(
+        "the function that linearize gave is called in a function that is compiled, or transformed",
+        "call jvp there: lambda d: jvp(f, (x,), (d,))[1]",
+    )
+)
 
 
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from ..codegen.load import Emitted
 from ..errors import ArgumentError, is_interruption
 from ..ir.core import type_of
 from ..locks import Lock
-from ..lowered import Lowered, lowers_by
+from ..lowered import Lowered, lowers_by, refused
 from ..tracebacks import trim
 from ..tree import count_leaves, leaves_like, unflatten
 from .transforms import Argnums, Transformed, differentiated, hand_through, portable_name, split_aux
@@ -83,11 +83,20 @@ class Pullback(Transformed):
                     trim(error)
                     raise
 
+            _refused_inside(pull)
             if aux is not None:
                 return unflatten(main, parts), pull, unflatten(aux, parts)
             return unflatten(main, parts), pull
 
         return stands_for(run, call, run.__autodiff_arity__, (whole, count, seeded))
+
+
+_refused_inside = lowers_by(
+    refused(
+        "the function that vjp gave is called in a function that is compiled, or transformed",
+        "call vjp there: lambda g: vjp(f, x)[1](g)",
+    )
+)
 
 
 class _Projected(Transformed):

@@ -9,7 +9,19 @@ from typing import Any
 import numpy as np
 
 from ..api.likely import corner, likely_cause
-from .targets import Path, Target, at, call_primal, gradient_of, is_inexact, leaves_of, print_table, replaced
+from .targets import (
+    Path,
+    Target,
+    UserError,
+    at,
+    call_primal,
+    gradient_of,
+    is_inexact,
+    leaves_of,
+    print_table,
+    replaced,
+    shown,
+)
 
 _STEP = 6e-6  # about the cube root of a double's precision, where central differences are best
 
@@ -87,7 +99,7 @@ def check(target: Target, options: argparse.Namespace) -> int:
             if not is_inexact(leaf):
                 continue
             got = at(gradient, path)
-            name = target.names[position] + "".join(f"[{key!r}]" for key in path)
+            name = target.names[position] + shown(path)
             if np.shape(got) != np.shape(leaf):
                 rows.append([name, str(np.shape(leaf)), "-", "-", f"NO, gradient has shape {np.shape(got)}"])
                 fine = False
@@ -120,6 +132,9 @@ def check(target: Target, options: argparse.Namespace) -> int:
                 place = name + (f"[{', '.join(map(str, index))}]" if index else "")
                 text = _remark(f, wide, index, noise, have[k], want[k], bool(fits[k]))
                 kinks += [f"{place} = {leaf[index] if index else leaf!s}{text}"] if text else []
+    if not rows:
+        names = ", ".join([target.names[k] for k in target.positions()])
+        raise UserError(f"{names}: there is no floating point number or array to differentiate by")
     print_table(["argument", "shape", "max abs error", "max rel error", "ok"], rows)
     if sampled:
         print(f"({options.entries} entries of each larger argument, chosen at random)")

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from ..tree import copy_with, is_object, own_attributes
+
 _NO_INPUTS = """\
 no inputs for {name}. Put a function next to it that returns a tuple of arguments,
 
@@ -240,28 +242,45 @@ def is_inexact(leaf: Any) -> bool:
     return isinstance(leaf, (float, complex, np.inexact)) or (isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fc")
 
 
-def leaves_of(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+class Attribute(str):
+    """A step of a path: the name of an attribute."""
+
+
+def leaves_of(value: Any, path: Path, around: tuple[Any, ...] = ()) -> Iterator[tuple[Path, Any]]:
+    """The leaves of a nested value, with their paths. `around`: the objects that it is part of."""
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from leaves_of(item, (*path, key))
+            yield from leaves_of(item, (*path, key), around)
     elif isinstance(value, (tuple, list)):
         for key, item in enumerate(value):
-            yield from leaves_of(item, (*path, key))
+            yield from leaves_of(item, (*path, key), around)
+    elif is_object(value):
+        if not any(value is outer for outer in around):
+            for name, item in own_attributes(value).items():
+                yield from leaves_of(item, (*path, Attribute(name)), (*around, value))
     else:
         yield path, value
 
 
 def at(value: Any, path: Path) -> Any:
     for key in path:
-        value = value[key]
+        value = getattr(value, key) if isinstance(key, Attribute) else value[key]
     return value
+
+
+def shown(path: Path) -> str:
+    """A path as it is written behind the name of an argument."""
+    return "".join([f".{key}" if isinstance(key, Attribute) else f"[{key!r}]" for key in path])
 
 
 def replaced(value: Any, path: Path, new: Any) -> Any:
     """The nested value with another leaf at the path."""
     if not path:
         return new
-    inner = replaced(value[path[0]], path[1:], new)
+    inner = replaced(at(value, path[:1]), path[1:], new)
+    if isinstance(path[0], Attribute):
+        own = {**own_attributes(value), str(path[0]): inner}
+        return copy_with(value, tuple(own), list(own.values()))
     if isinstance(value, dict):
         return {**value, path[0]: inner}
     items = list(value)

@@ -240,3 +240,44 @@ def test_as_a_program(module: str) -> None:
         [*command[:3], "show"], env=environment, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 2 and "FILE.py:FUNCTION" in done.stderr
+
+
+OF_OBJECTS = """
+import dataclasses
+import numpy as np
+import autodiff_compiler as ad
+
+@ad.custom_vjp
+def wrong(x):
+    return x * x
+
+wrong.defvjp(lambda x: (x * x, x), lambda x, g: (3.0 * x * g,))
+
+@dataclasses.dataclass
+class P:
+    w: np.ndarray
+    n: int = 3
+
+def f(p, x):
+    return np.sum(wrong(p.w) * x)
+
+def right(p, x):
+    return np.sum(p["inner"].w ** 2 * x) * p["inner"].n
+
+def none(p, x):
+    return np.sum(x)
+"""
+
+
+def test_check_looks_into_objects(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "of_objects.py"
+    path.write_text(OF_OBJECTS)
+    assert main(["check", f"{path}:f", "--inputs", "(P(np.ones(2)), np.ones(2))"]) == 1
+    assert "p.w[0] = 1.0: the gradient is 3, the central difference 2" in capsys.readouterr().out
+    assert main(["check", f"{path}:right", "--inputs", "({'inner': P(np.ones(2))}, np.ones(2))"]) == 0
+    assert "p['inner'].w" in capsys.readouterr().out
+    # The first argument that holds floats is differentiated by, as by `grad`.
+    assert main(["show", f"{path}:right", "--inputs", "({'inner': P(np.ones(2))}, np.ones(2))"]) == 0
+    assert "2.0 * inner_w" in capsys.readouterr().out
+    assert main(["check", f"{path}:none", "--argnums", "p", "--inputs", "(3, np.ones(2))"]) == 2
+    capsys.readouterr()
