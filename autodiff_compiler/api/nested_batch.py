@@ -120,6 +120,8 @@ def _check_lengths(interp: Any, stacks: list[Stack]) -> None:
         with builder.inside(regions[1]):
             builder.emit(RAISE, builder.emit(exception(ArgumentError), f"batch: {listed}"))
         builder.if_(equal, *regions, [], [])
+        builder.region.ops[-1].checks = True
+        builder.dims.unify(first.length, other.length)
 
 
 # --- which arguments are stacks ---------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def emit_array_store(e: Emitter, op: Op) -> None:
         else:
             e.line(f"{p.place(base, path)} {_stored(p, op)}")
     else:
-        e.line(_added(p, base, path, op.args[2]))
+        e.line(_added(p, base, path, op.args[2], op))
 
 
 def _increment(p: Printer, v: Any) -> tuple[str, str]:
@@ -63,9 +63,9 @@ def _increment(p: Printer, v: Any) -> tuple[str, str]:
     return "+=", p.show(v)
 
 
-def _added(p: Printer, base: str, path: tuple[Any, ...], v: Any) -> str:
+def _added(p: Printer, base: str, path: tuple[Any, ...], v: Any, op: Op) -> str:
     """The statement that adds to a part. ``+=`` would add only once where indices repeat."""
-    if opset.is_plain_path(path):
+    if op.parent is not None and opset.picks_each_once(path, op.parent.dims):
         return f"{p.place(base, path)} {' '.join(_increment(p, v))}"
     head = p.place(base, path[:-1]) if len(path) > 1 else base
     return f"np.add.at({head}, {p.subscript(path[-1][1], nested=True)}, {p.show(v)})"
@@ -119,7 +119,7 @@ def _emit_reshaped_store(e: Emitter, op: Op, base: str, cut: int) -> None:
         back.append(f"put_back({whole}, {part})")
         following = next((k for k, step in enumerate(rest) if step[0] == "reshape"), None)
     rest = rest or (("index", (Ellipsis,)),)
-    e.line(f"{p.place(part, rest)} = {p.show(op.args[2])}" if op.prim is SET else _added(p, part, rest, op.args[2]))
+    e.line(f"{p.place(part, rest)} = {p.show(op.args[2])}" if op.prim is SET else _added(p, part, rest, op.args[2], op))
     p.helpers.add("put_back")
     for line in back[::-1]:
         e.line(line)

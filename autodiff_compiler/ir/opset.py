@@ -22,6 +22,7 @@ from .types import (
     PYTHON_DTYPES,
     SHAPE,
     STACK,
+    Dims,
     Ty,
     cotangent_list,
     element,
@@ -85,6 +86,17 @@ def mark(trait: str, *fns: Any) -> None:
     for fn in fns:
         prim = fn if isinstance(fn, Prim) else PRIMS[fn]
         prim.traits |= {trait}
+
+
+def adds_axes_only(path: tuple[Any, ...]) -> bool:
+    """The path is one subscript, such as ``[:, None]``: it leaves out no element and picks none twice."""
+    if len(path) != 1 or path[0][0] != "index":
+        return False
+    items, whole = path[0][1], (None, None, None)
+    return any(item is None for item in items) and all(
+        item is None or item is Ellipsis or (type(item) is slice and (item.start, item.stop, item.step) == whole)
+        for item in items
+    )
 
 
 def may_repeat(op: Op) -> bool:
@@ -311,6 +323,32 @@ def is_plain_path(path: tuple[Any, ...]) -> bool:
                     continue
                 return False
     return True
+
+
+def picks_each_once(path: tuple[Any, ...], dims: Dims) -> bool:
+    """No part of the path can name an element twice. Beside `is_plain_path`: an array of subscripts may count the rows,
+    as in ``a[np.arange(n), k]``."""
+    if is_plain_path(path):
+        return True
+    if len(path) != 1 or path[0][0] != "index":
+        return False
+    arrays = [item for item in path[0][1] if type(item) is Value and not item.type.is_scalar]
+    counting = next((item for item in arrays if _counts(item)), None)
+    if counting is None or any(isinstance(item, (list, tuple)) for item in path[0][1]):
+        return False
+    (length,) = counting.type.dims or (0,)
+    return all(_is_row(item) and dims.same((item.type.dims or (0,))[0], length) for item in arrays)
+
+
+def _counts(v: Value) -> bool:
+    """An array of the integers from 0 on."""
+    op = v.op
+    return op is not None and op.prim is PRIMS[np.arange] and len(op.args) == 1 and not op.kwargs and _is_row(v)
+
+
+def _is_row(v: Value) -> bool:
+    """Integers along one axis."""
+    return v.type.kind == "array" and v.type.ndim == 1 and v.type.dtype is not None and v.type.dtype.kind in "iu"
 
 
 def is_whole_scalar(a: Any, path: tuple[Any, ...]) -> bool:

@@ -485,11 +485,12 @@ mark("sum", opset.ACCUM)
 
 def put_back(a: Any, path: Any, g: Any) -> Any:
     """The cotangent of `a` for that of its part at `path`, which holds all its elements in another order or shape, as
-    ``a.T`` does; None for other parts."""
+    ``a.T`` and ``a[:, None]`` do; None for other parts."""
     t = type_of(a)
     if not path or type(g) is not Value or g.type.kind != "array" or t.kind != "array" or t.dims is None:
         return None
-    if any(step[0] == "index" or (step[0] == "reshape" and k) for k, step in enumerate(path)):
+    if any((step[0] == "index" and not opset.adds_axes_only((step,))) or (step[0] == "reshape" and k)
+           for k, step in enumerate(path)):  # fmt: skip
         return None
     b, view = current(), t
     for step in path:
@@ -501,6 +502,8 @@ def put_back(a: Any, path: Any, g: Any) -> Any:
     for step in reversed(path):
         if step[0] == "reshape":
             g = lib.reshape_as(g, a)
+        elif step[0] == "index":
+            g = part(g, tuple([0 if item is None else item for item in step[1]]))
         else:
             order = step[1] if step[1] is not None else tuple(reversed(range(lib.ndim(g))))
             g = lib.transpose(g, tuple(np.argsort(order).tolist()))

@@ -35,6 +35,10 @@ def _product(self: Batcher, x: Any, y: Any) -> Any:
     m, n = self.rank(x), self.rank(y)
     row = m == 1 and self.is_stack(x) and (self.is_stack(y) or n > 2)
     column = n == 1 and self.is_stack(y)
+    if m == n == 1 and self.is_stack(x) and self.is_stack(y):
+        dtypes = (type_of(x).dtype, type_of(y).dtype)
+        if all(t is not None and t.kind in "fc" for t in dtypes):  # a sum of small integers has another dtype
+            return self.stack(PRIMS[np.sum], self.stack(MUL, x, y), axis=1)
     if column and m == 1 and not self.is_stack(x):
         return self.stack(PRIMS[np.matmul], y, x)
     if column and m == 2 and not self.is_stack(x):

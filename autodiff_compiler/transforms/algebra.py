@@ -313,9 +313,21 @@ def _accum(b: Builder, a: Any, v: Any) -> Any:
     inner = _as_spread(v)
     if inner is not None and type_of(a).kind == "array":
         return b.emit(ACCUM, a, inner[0])
+    inner = _as_spread(a)
+    if inner is not None and type(v) is Value and v.type.kind == a.type.kind == "array":
+        # One number for all elements, and an array that has all of them.
+        if type_of(inner[0]).is_scalar and _covers(b, v, a.type.dims) and same_dtype(v.type.dtype, a.type.dtype):
+            if _weak_in(inner[0], v.type.dtype):
+                return b.emit(ADD, inner[0], v)
     if type_of(a).is_scalar and type_of(v).is_scalar:
         return b.emit(ADD, a, v)
     return NotImplemented
+
+
+def _weak_in(x: Any, dtype: Any) -> bool:
+    """Arithmetic of the number with an array of the dtype has the dtype."""
+    t = type_of(x)
+    return t.kind == "py" or same_dtype(t.dtype, dtype)
 
 
 def _read_from(v: Any, base: Any, key: Any) -> bool:
@@ -330,7 +342,7 @@ def _addat(b: Builder, a: Any, path: Any, v: Any) -> Any:
     inner = _as_spread(v)
     if inner is not None:
         return b.emit(ADDAT, a, path, inner[0])
-    if not opset.is_plain_path(path):
+    if not opset.picks_each_once(path, b.dims):
         return NotImplemented
     if not path:
         return b.emit(ACCUM, a, v)
@@ -379,9 +391,47 @@ def _get(b: Builder, a: Any, path: Any) -> Any:
         return b.emit(SPREAD, spread[0], b.emit(GET, spread[1], path))
     if path == _T and a.op.prim is GET and a.op.args[1] == _T:
         return a.op.args[0]
+    if b.tag is not None and opset.adds_axes_only(path) and _negated(a) is not None:
+        return b.emit(NEG, b.emit(GET, _negated(a), path))
+    if b.tag is not None and len(path) == 1 and path[0][0] == "index" and a.type.ndim is not None:
+        dropped = _dropped_axes(path[0][1], a.type.ndim)
+        if dropped and all(b.dims.find(a.type.dims[k]) == 1 for k in dropped):  # type: ignore[index]
+            return _without_axes(b, a, path, dropped)
     if path == _T and a.type.dims is not None and len(a.type.dims) < 2 and a.type.kind == "array":
         return a
     return NotImplemented
+
+
+def _dropped_axes(items: tuple[Any, ...], rank: int) -> tuple[int, ...]:
+    """The axes along which a subscript takes the first item, if it takes all along the others; else ()."""
+    at = next((k for k, item in enumerate(items) if item is Ellipsis), len(items))
+    behind = items[at + 1 :]
+    placed = [*enumerate(items[:at]), *enumerate(behind, rank - len(behind))]
+    if not all(item == 0 if type(item) is int else _takes_all(item) for _, item in placed):
+        return ()
+    return tuple([k for k, item in placed if type(item) is int])
+
+
+def _takes_all(item: Any) -> bool:
+    return type(item) is slice and (item.start, item.stop, item.step) == (None, None, None)
+
+
+def _without_axes(b: Builder, a: Value, path: Any, dropped: tuple[int, ...]) -> Any:
+    """A sum that kept axes of length 1, without these."""
+    inner = _negated(a)
+    if inner is not None:
+        return b.emit(NEG, b.emit(GET, inner, path))
+    op = a.op
+    if op is None or op.prim is not SUM or op.tag is None or len(op.args) != 1:
+        return NotImplemented
+    if op.kwargs.keys() != {"axis", "keepdims"} or op.kwargs["keepdims"] is not True:
+        return NotImplemented
+    axis = op.kwargs["axis"]
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    rank = a.type.ndim or 0
+    if not all(type(k) is int for k in axes) or sorted(k % rank for k in axes) != sorted(dropped):
+        return NotImplemented
+    return opset.apply(np.sum, op.args[0], axis=axis)
 
 
 def _cast(b: Builder, g: Any, dtype: Any) -> Any:

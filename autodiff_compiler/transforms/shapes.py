@@ -26,8 +26,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ..ir.core import Function, Op, Region, Value, map_leaves, type_of
+from ..ir.core import Function, Op, Region, Value, leaves, map_leaves, type_of
 from ..ir.opset import CAST, DIM, SIZE, SPREAD
+from ..ir.rewrite import content_operands
 from ..ir.types import same_dtype
 
 
@@ -37,13 +38,16 @@ def reads_lengths_only(op: Op) -> bool:
 
 
 def shapes_from_arguments(fn: Function) -> None:
-    """Let every operation that needs only a shape ask an argument of the same shape for it."""
+    """Let every operation that needs only a shape ask an argument of the same shape for it, or else a value that is
+    computed before and for its content."""
     # The cotangents that a pullback takes are not there yet in the forward sweep.
     own = fn.body.params[: len(fn.body.params) - fn.meta.get("seed_params", 0)]
     params = [p for p in own if p.type.kind == "array" and p.type.dims is not None]
 
     known = set(params)
     by_shape: dict[int, dict[Any, list[Value]]] = {}  # in a scope of lengths, the parameters of each shape
+    needed = _needed(fn.body)
+    before: list[Value] = []  # what the top level has computed
 
     def source(v: Value, op: Op, dims: Any) -> Any:
         t = type_of(v)
@@ -56,6 +60,11 @@ def shapes_from_arguments(fn: Function) -> None:
         for p in by_shape[id(dims)].get(tuple(map(dims.find, t.dims)), ()):
             if reads_lengths_only(op) or same_dtype(p.type.dtype, t.dtype):
                 return p
+        if v not in needed:
+            for p in before:
+                same = len(p.type.dims or ()) == len(t.dims) and all(map(dims.same, p.type.dims or (), t.dims))
+                if same and (reads_lengths_only(op) or same_dtype(p.type.dtype, t.dtype)):
+                    return p
         return v
 
     def visit(region: Region) -> None:
@@ -70,8 +79,22 @@ def shapes_from_arguments(fn: Function) -> None:
                 )
             for inner in op.regions:
                 visit(inner)
+            if region is fn.body and not op.regions:  # the result of a branch may be undefined on another path
+                before.extend(r for r in op.results if r in needed and r.type.kind == "array" and r.type.dims)
 
     visit(fn.body)
+
+
+def _needed(body: Region) -> set[Value]:
+    """The values whose content is read for a result, or by an operation with regions or an effect."""
+    found = set(leaves(body.exit))
+    for op in reversed(body.ops):
+        if op.regions or op.prim.effects or any(r in found for r in op.results):
+            for inner in (op, *[x for region in op.regions for x in region.walk()]):
+                found.update(content_operands(inner))
+                for region in inner.regions:
+                    found.update(leaves(region.exit))
+    return found
 
 
 def _length(v: Any, axis: int, params: list[Value], dims: Any) -> tuple[Any, int]:

@@ -28,7 +28,7 @@ def loss_grad(logits, labels):
     logp[t4, labels]
     logp_bar = np.zeros_like(logits)
     # adjoint of line 11: return -logp[np.arange(len(labels)), labels].mean()
-    np.add.at(logp_bar, (t4, labels), -1.0 / labels.shape[0])
+    logp_bar[t4, labels] = -1.0 / labels.shape[0]
     # adjoint of line 10: logp = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
     logp_bar -= logp_bar.sum(axis=1, keepdims=True) / t3 * t2
     # adjoint of line 9: z = logits - logits.max(axis=1, keepdims=True)
