@@ -85,7 +85,7 @@ BELOW: dict[str, set[str]] = {
     },
     "compat": {"errors", "runtime", "kernels", "tree", "ir", "operations", "api", "tape", "nn"},
     # The command line uses the package as a user does; `doctor` asks where the disk cache is.
-    "cli": {"errors", "api", ""},
+    "cli": {"errors", "api", "tree", ""},
     "__main__": {"cli"},
 }
 # Heavy libraries, and the only places that may import them when the package is imported.
