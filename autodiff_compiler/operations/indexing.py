@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -506,5 +507,21 @@ def put_back(a: Any, path: Any, g: Any) -> Any:
             g = part(g, tuple([0 if item is None else item for item in step[1]]))
         else:
             order = step[1] if step[1] is not None else tuple(reversed(range(lib.ndim(g))))
-            g = lib.transpose(g, tuple(np.argsort(order).tolist()))
+            g = _transposed(g, tuple(np.argsort(order).tolist()))
     return g
+
+
+def _transposed(g: Any, order: tuple[int, ...]) -> Any:
+    """A cotangent with its axes in this order. That of a product which begins or ends with a transpose is another
+    product."""
+    op = g.op
+    if order == (1, 0) and op is not None and op.prim is PRIMS[operator.matmul]:
+        x, y = op.args
+        if type(x) is Value and type(y) is Value and x.type.ndim == y.type.ndim == 2:
+            if _is_transpose(x) or _is_transpose(y):
+                return lib.transpose(y, order) @ lib.transpose(x, order)
+    return lib.transpose(g, order)
+
+
+def _is_transpose(x: Value) -> bool:
+    return x.op is not None and x.op.prim is GET and x.op.args[1] == (("transpose", None),)
