@@ -6,6 +6,7 @@ gradient, before it is timed. The sides of a row take turns in one process.
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -153,6 +154,67 @@ def measure_tangents(rounds: int, pretty: Any, print_table: Any) -> dict[str, An
     return out
 
 
+def composite(x):
+    """A number of a number."""
+    return np.exp(np.sin(x)) / (1.0 + x * x)
+
+
+ORDER = 8
+
+
+def first_calls() -> dict[str, Callable[[], Any]]:
+    """Ways to the derivative of this order at one point, each from nothing: with reading the source, differentiating
+    and compiling. JAX's are there where it is installed."""
+
+    def taylor() -> Any:
+        return ad.taylor(lambda x: composite(x), 0.7, 1.0, ORDER)[ORDER] * math.factorial(ORDER)
+
+    def nested() -> Any:
+        f: Any = lambda x: composite(x)
+        for _ in range(ORDER):
+            f = ad.grad(f)
+        return f(0.7)
+
+    sides = {"taylor": taylor, "grad repeated": nested}
+    try:
+        import jax
+        import jax.numpy as jnp
+        from jax.experimental import jet
+    except ImportError:
+        return sides
+    jax.config.update("jax_enable_x64", True)
+
+    def of_jax(x: Any) -> Any:
+        return jnp.exp(jnp.sin(x)) / (1.0 + x * x)
+
+    def by_jet() -> Any:
+        run = jax.jit(lambda x: jet.jet(of_jax, (x,), ((1.0, *[0.0] * (ORDER - 1)),)))
+        return run(0.7)[1][-1].block_until_ready()
+
+    def by_grad() -> Any:
+        f: Any = of_jax
+        for _ in range(ORDER):
+            f = jax.grad(f)
+        return jax.jit(f)(0.7).block_until_ready()
+
+    return {**sides, "jax jet": by_jet, "jax grad repeated": by_grad}
+
+
+def measure_first_calls(print_table: Any) -> dict[str, Any]:
+    """Seconds from nothing to the derivative of order 8."""
+    ad.grad(lambda x: x * x)(1.0)  # the compiler itself is loaded
+    out, values, rows = {}, {}, []
+    for name, call in first_calls().items():
+        start = time.perf_counter()
+        values[name] = float(call())
+        out[name] = time.perf_counter() - start
+        rows.append([name, f"{out[name]:.3f} s"])
+    np.testing.assert_allclose(list(values.values()), values["taylor"], rtol=1e-8)
+    print_table(rows, [f"order {ORDER} of a composite, first call", "seconds"])
+    print()
+    return {"order 8": out}
+
+
 def measure_derivatives(rounds: int, time_sides: Any, pretty: Any, print_table: Any) -> dict[str, Any]:
     """Time all rows, and print them."""
     out: dict[str, Any] = {}
@@ -165,4 +227,5 @@ def measure_derivatives(rounds: int, time_sides: Any, pretty: Any, print_table: 
         rows.append([name, pretty(out[name]["ours"]), f"{base} {pretty(out[name][base])}", f"{least:.2f} ({each:.2f})"])
     print_table(rows, ["derivative", "ours", "beside", "ratio"])
     print()
+    out.update(measure_first_calls(print_table))
     return {**out, **measure_tangents(rounds, pretty, print_table)}
