@@ -14,8 +14,8 @@ from ..ir.core import Function, type_of
 from ..ir.types import DimLike
 from ..lowered import Input, Lowered, bind_arguments, fetch, key_of, location_of, lowers_by
 from ..records import record
-from ..tracebacks import trimmed
-from ..tree import Tree, children, copy_with, is_object, own_attributes
+from ..tracebacks import trim, trimmed
+from ..tree import Tree, children, copy_with, flatten, is_object, own_attributes, unflatten
 from .specialize import Entry
 from .transforms import Transformed, _arguments_of, innermost, lower_any
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ..transforms.batch import Axis
 
 Axes = int | None | Sequence[Any] | dict[Any, Any]
+
+
+class WritesOutside(UnsupportedError):
+    """An example would read what was there before all of them."""
 
 
 @record
@@ -46,6 +50,45 @@ class Batched(Transformed):
             raise TypeError(f"batch: in_axes is an int, None or a tuple with one for each argument, not {in_axes!r}")
         self.in_axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
         self.out_axes = out_axes
+
+        self._alone = False  # it runs in Python, once for each example
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._one_by_one(args, kwargs) if self._alone else super().__call__(*args, **kwargs)
+        except WritesOutside:
+            self._alone = True
+        except BaseException as error:
+            __tracebackhide__ = True
+            trim(error)
+            raise
+        return self(*args, **kwargs)
+
+    def _one_by_one(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The stacked results of a loop in Python."""
+        _, stacks = self._examples(args, kwargs)
+        if not stacks.size:
+            raise ArgumentError(
+                "batch of a function that changes what is outside of it, without examples",
+                location_of(innermost(self.primal)),
+                "pass one example or more",
+            )
+        found = [flatten(self._result(*stacks.example(k))) for k in range(stacks.size)]
+        leaves, tree = found[0]
+        if any(other != tree for _, other in found):
+            raise ArgumentError(
+                "batch: the results of the examples have different structures",
+                location_of(innermost(self.primal)),
+                "return the same tuples, lists and dictionaries for all examples",
+            )
+        axes = out_axes_of(tree, len(leaves), self.out_axes, location_of(innermost(self.primal)))
+        return unflatten(tree, [
+            np.stack([np.asarray(each[k]) for each, _ in found], axis) if axis is not None else leaves[k]
+            for k, axis in enumerate(axes)
+        ])  # fmt: skip
+
+    def _result(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.primal(*args, **kwargs)
 
     def _parts(self) -> tuple[Any, ...]:
         return self.primal, self.in_axes, self.out_axes
@@ -133,8 +176,7 @@ class Batched(Transformed):
 
         writes = next((op for op in lowered.function.body.walk() if op.prim in WRITES), None)
         if writes is not None:
-            # An example would read what was there before all of them.
-            raise UnsupportedError(
+            raise WritesOutside(
                 "batch of a function that changes what is outside of it",
                 writes.loc or lowered.loc,
                 "have it return what it changes, or loop over the examples",
@@ -172,7 +214,10 @@ class Batched(Transformed):
     @trimmed
     def attempts(self, *args: Any, **kwargs: Any) -> str:
         """Why the primal is lowered more than once, and why it runs once for each example: a line for each reason."""
-        lowered = self._lower(args, kwargs)
+        try:
+            lowered = self._lower(args, kwargs)
+        except WritesOutside as error:
+            return f"1. it runs once for each example, in Python: {error.message}"
         alone = [f"it runs once for each example: {lowered.alone}"] if lowered.alone else []
         return "\n".join(f"{n}. {reason}" for n, reason in enumerate([*lowered.reasons, *alone], 1))
 
