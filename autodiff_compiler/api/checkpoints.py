@@ -105,17 +105,23 @@ def checkpoint(fun: F) -> F:
 remat = checkpoint
 
 
-def checkpointed(iterable: range, segments: int | None = None) -> range:
+def checkpointed(iterable: range, segments: int | None = None, *, snapshots: int | None = None) -> range:
     """The range itself, to loop over: ``for i in checkpointed(range(n)):``.
 
     In an adjoint, the loop is cut into `segments` of equal length; by default, there are as many as the square root of
     the number of trips. What the loop starts a segment with is kept, and the trips of one segment at a time. So n trips
     need the memory of ``segments + n / segments`` trips, and each runs twice.
 
-    iterable: a range. Its step is a constant.
-    segments: an int, or None.
+    With `snapshots`, the state of the loop is kept at so many trips at a time, and nothing else: n trips need the
+    memory of `snapshots` states and of one trip. Which trips run again, and when, is the schedule with the least number
+    of trips. Of 2,000 trips with 8 snapshots, each runs 5 times in the mean.
 
-    Raises `ArgumentError` for what is no range, and for `segments` below 1.
+    iterable:  a range. Its step is a constant; with `snapshots`, it is 1, and the loop is not left by `break` or
+        `return`. Otherwise the loop is reversed as others are.
+    segments:  an int, or None.
+    snapshots: an int, or None.
+
+    Raises `ArgumentError` for what is no range, for numbers below 1, and for both of them.
 
     >>> import numpy as np
     >>> import autodiff_compiler as ad
@@ -126,13 +132,24 @@ def checkpointed(iterable: range, segments: int | None = None) -> range:
     >>> float(ad.grad(decay)(0.5, 10_000))
     2.397642552091916e-44
 
-    Source: Griewank and Walther, Evaluating Derivatives (2008), section 12.1.
+    Source: Griewank and Walther, Evaluating Derivatives (2008), chapter 12; Algorithm 799: Revolve (ACM TOMS 26, 2000).
     """
     if not isinstance(iterable, range):
         raise ArgumentError(f"checkpointed needs a range, not {type(iterable).__name__}", None, "loop over range(n)")
-    if segments is not None and segments < 1:
-        raise ArgumentError(f"checkpointed needs at least one segment, not {segments}", None, "leave `segments` out")
+    wrong = misfit(segments, snapshots)
+    if wrong is not None:
+        raise ArgumentError(wrong, None, "give one of them, or none")
     return iterable
+
+
+def misfit(segments: Any, snapshots: Any) -> str | None:
+    """What is wrong with the numbers, as far as they are known."""
+    if segments is not None and snapshots is not None:
+        return "checkpointed takes segments or snapshots, not both"
+    for name, number in (("segment", segments), ("snapshot", snapshots)):
+        if isinstance(number, int) and number < 1:
+            return f"checkpointed needs at least one {name}, not {number}"
+    return None
 
 
 def _checkpoint_inside(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -12,7 +12,7 @@ from ..ir.opset import may_repeat
 from ..ir.rewrite import drop_uncalled
 from ..records import replaced
 from ..transforms.checkpoint import keep_apart
-from .checkpoints import AbstractCheckpoint, Checkpoint
+from .checkpoints import AbstractCheckpoint, Checkpoint, misfit
 from .nested import is_constant_function, is_function, node_at
 from .nested_state import Changes
 
@@ -87,14 +87,14 @@ def lower_checkpoint_of(interp: Any, args: list[Any], kwargs: dict[str, Any]) ->
 def lower_checkpointed(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The abstract result of a call of ``checkpointed`` in a function that is compiled."""
     given = {**dict(zip(("iterable", "segments"), args)), **kwargs}
-    av, segments = given.get("iterable"), given.get("segments")
+    av = given.get("iterable")
     if type(av) is not RangeOf:
         raise ArgumentError("checkpointed needs a range", interp.builder.loc, "loop over range(n)")
-    if isinstance(segments, int) and segments < 1:
-        raise ArgumentError(
-            f"checkpointed needs at least one segment, not {segments}", interp.builder.loc, "leave `segments` out"
-        )
-    return replaced(av, segments=segments)
+    segments, snapshots = given.get("segments"), given.get("snapshots")
+    wrong = misfit(segments, snapshots)
+    if wrong is not None:
+        raise ArgumentError(wrong, interp.builder.loc, "give one of them, or none")
+    return replaced(av, apart=("segments", segments) if snapshots is None else ("snapshots", snapshots))
 
 
 __all__ = ["lower_checkpoint", "lower_checkpoint_of", "lower_checkpointed"]

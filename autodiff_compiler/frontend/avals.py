@@ -280,14 +280,14 @@ class Partial(Composite):
 
 @record
 class RangeOf(Composite):
-    """A range. segments: into how many a loop over it is cut for its adjoint, see `transforms.checkpoint`; () if into
-    none."""
+    """A range. apart: how a loop over it is reversed, if not as others, see `transforms.checkpoint`: "segments" or
+    "snapshots", and how many."""
 
-    single, ignored = ("start", "stop", "step"), ("segments",)
+    single, ignored = ("start", "stop", "step"), ("apart",)
     start: Any
     stop: Any
     step: Any
-    segments: Any = ()
+    apart: tuple[str, Any] | None = None
 
 
 @record

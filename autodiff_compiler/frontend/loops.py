@@ -61,15 +61,15 @@ class Loops(Statements):
         by_index = type(av) is RangeOf and body is stmt.body
         code = self.run_loop(stmt, range_, lambda i: head(item(i)), body, stmt.orelse, by_index=by_index)
         self.require_length(av, began, stmt)
-        if type(av) is RangeOf and av.segments != ():
-            self.in_segments(ops, av.segments)
+        if type(av) is RangeOf and av.apart is not None:
+            self.reversed_apart(ops, *av.apart)
         return code
 
-    def in_segments(self, since: int, segments: Any) -> None:
-        """The last loop of those operations asks for segments."""
+    def reversed_apart(self, since: int, how: str, number: Any) -> None:
+        """The last loop of those operations says how it is to be reversed."""
         loops = [op for op in self.builder.region.ops[since:] if op.prim is LOOP]
         if loops:
-            loops[-1].kwargs["segments"] = segments
+            loops[-1].kwargs[how] = number
 
     def require_length(self, av: Val, since: int, node: Node) -> None:
         """Refuse where a list inside an iterable has been given another length by the loop that goes through it."""

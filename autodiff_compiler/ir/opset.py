@@ -396,6 +396,15 @@ RANGE_LEN = define("range_len", runtime.range_len, "start, stop, step", infer=gi
 
 # True. The region of an ``if`` on it is a checkpoint, see `transforms.checkpoint`.
 CHECKPOINT = define("checkpoint", runtime.checkpoint, "", infer=gives(PY_BOOL), total=always, unique=True)
+# The snapshots of a loop that is reversed with few of them, and what its reversal does.
+SNAPSHOTS = define(
+    "snapshot_steps", runtime.snapshot_steps, "trips, snapshots", infer=lambda b, a, k: Ty("list", elem=py_int()),
+    total=always,
+)  # fmt: skip
+REVERSAL = define(
+    "reversal", runtime.reversal, "trips, snapshots", nout=3,
+    infer=lambda b, a, k: tuple([Ty("list", elem=py_int())] * 3), total=always,
+)  # fmt: skip
 # How many trips of a loop are in a segment.
 SEGMENT = define("segment", runtime.segment, "trips, segments", infer=gives(py_int()), total=always)
 

@@ -22,6 +22,7 @@ from .matrices import cofactors, inverse
 from .normal import erf, erfc, erfinv, gaussian, ndtr
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .ratios import base_log, over, power, product, quotient, ratio
+from .reversals import reversal, snapshot_steps
 from .rules import hooked, matching
 from .scans import embed, flip_scan, linear_scan, overlap, shift, split_like
 from .solvers import iterated, newton, solved
@@ -29,6 +30,8 @@ from .sorting import place_of_max, place_of_min, sorted_places
 from .special import bessel_i, lgamma, polygamma, rsqrt, sinc_slope
 
 __all__ = [
+    "reversal",
+    "snapshot_steps",
     "difference_pullback",
     "difference_pushforward",
     "vector_of",

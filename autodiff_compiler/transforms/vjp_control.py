@@ -37,7 +37,7 @@ from ..ir.rewrite import called, enclosing, free_values, region_of
 from ..ir.types import Ty
 from ..records import record
 from . import lost
-from .checkpoint import backward_checkpoint, reverses
+from .checkpoint import backward_checkpoint, backward_reversal, reverses
 from .cotangents import bar_of, cotangent_type, in_either_dtype, join_cotangents
 from .paths import Kept, Mirror, Path, Undecided, path_through, runs_on_both
 
@@ -254,6 +254,9 @@ def _has_effects(region: Region) -> bool:
 
 
 def backward_loop(r: Reverse, op: Op, env: Bars) -> None:
+    if r.adjoint is not None and "reversal" in op.kwargs:
+        backward_reversal(r, op, env, r.adjoint)
+        return
     (body,) = op.regions
     params, results, trips, code = body.params[1:], op.carried, op.trips, op.exit_code
     bars = [env.pop(v, None) for v in results]

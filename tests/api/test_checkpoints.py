@@ -11,6 +11,7 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.errors import ArgumentError, UnsupportedError
+from autodiff_compiler.kernels import reversal, snapshot_steps
 
 X = np.array([0.3, 0.7, -0.2])
 
@@ -219,10 +220,14 @@ LOOPS = [carried, stored, filled, left, returns, skips, appended, in_a_loop, wit
 RANGES = [(0,), (1,), (2,), (7,), (3, 20), (1, 50, 7), (10, -3, -2), (5, 5)]
 
 
-def along(f: Any, given: tuple[int, ...], cut: bool, segments: Any = None) -> Any:
+def along(f: Any, given: tuple[int, ...], cut: bool, segments: Any = None, snapshots: Any = None) -> Any:
     """`f` of a vector, with a loop over a range."""
     start, stop, step = (0, *given, 1) if len(given) == 1 else (*given, 1)[:3]
 
+    if snapshots is not None and step == 1:
+        return lambda x, a=start, b=stop: f(x, ad.checkpointed(range(a, b), snapshots=snapshots))
+    if snapshots is not None:
+        return lambda x, a=start, b=stop: f(x, ad.checkpointed(range(a, b, 7), snapshots=snapshots))
     if cut and step == 1:
         return lambda x, a=start, b=stop: f(x, ad.checkpointed(range(a, b), segments))
     if cut and step == 7:
@@ -250,8 +255,10 @@ def test_loops(f: Any, given: tuple[int, ...]) -> None:
     plain = along(f, given, False)
     want = ad.value_and_grad(plain)(X)
     curved = ad.hessian(plain)(X)
-    for segments in (None, 1, 3, 100):
-        cut = along(f, given, True, segments)
+    cuts = [along(f, given, True, segments) for segments in (None, 1, 3, 100)]
+    if len(given) < 3 or given[2] == 7:
+        cuts += [along(f, given, True, None, snapshots) for snapshots in (1, 2, 5)]
+    for cut in cuts:
         value, slope = ad.value_and_grad(cut)(X)
         assert value == want[0]
         np.testing.assert_allclose(slope, want[1], rtol=1e-12, atol=1e-14)
@@ -305,6 +312,40 @@ def test_gradients_of_gradients_keep_little() -> None:
     cut = twice(lambda u, n: heat(u, ad.checkpointed(range(n), 20)))
     np.testing.assert_allclose(cut(u, 400), whole(u, 400), rtol=1e-10)
     assert peak(cut, u, 400) < 0.2 * peak(whole, u, 400)
+
+
+def test_memory_is_that_of_the_snapshots() -> None:
+    u = np.linspace(0.0, 1.0, 4000)
+    whole = peak(ad.grad(lambda u, n: heat(u, range(n))), u, 400)
+    few = peak(ad.grad(lambda u, n: heat(u, ad.checkpointed(range(n), snapshots=4))), u, 400)
+    assert few < 0.05 * whole
+
+
+@pytest.mark.parametrize(
+    "trips, snapshots, least", [(2000, 8, 9998), (2000, 100, 3898), (10, 3, 15), (1, 1, 0), (0, 4, 0)]
+)
+def test_the_number_of_trips_is_the_least(trips: int, snapshots: int, least: int) -> None:
+    # With those of the forward sweep but for the last one. That sweep does not keep the state in front of the last
+    # trip, so the trips behind the last snapshot run once more.
+    steps = snapshot_steps(trips, snapshots)
+    state, held, most, order, run = None, steps[:-1], 0, [], max(0, trips - 1)
+    for action, first, last in zip(*reversal(trips, snapshots)):
+        most = max(most, len(held))
+        if action == 0:
+            assert state == first
+            run, state = run + last - first, last
+        elif action == 1:
+            held.append(state)
+        elif action == 2:
+            state = held[-1]
+            assert state == first
+        elif action == 3:
+            held.pop()
+        else:
+            assert state == first
+            order.append(first)
+    assert order == list(reversed(range(trips))) and most <= snapshots
+    assert run == least + (max(0, steps[-1] - steps[-2] - 1) if trips else 0)
 
 
 def test_it_is_the_function_itself() -> None:

@@ -526,7 +526,8 @@ def check_examples(program: Program, args: Args, seed: int) -> bool:
 def check_checkpoint(program: Program, args: Args, got: Args) -> bool:
     """The gradient of the program with its loops in segments, against the gradient of the program; and the gradient of a
     checkpoint of it, if it has no effects."""
-    text = RANGES.sub(r"for \1 in ad.checkpointed(range(\2), 2):", program.source)
+    number = "2" if program.run == 0 else "snapshots=2"
+    text = RANGES.sub(rf"for \1 in ad.checkpointed(range(\2), {number}):", program.source)
     cut = Program(
         text.replace("import numpy as np\n", "import numpy as np\nimport autodiff_compiler as ad\n", 1), "cut_program"
     )
