@@ -100,7 +100,7 @@ def _stacked(interp: Any, taken: Taken, stacks: list[Stack], out_axes: Any) -> A
     for k, axis in enumerate(outs):
         place(fn, k, axis, loc)
     if why is not None:
-        interp.alone[told(why)] = None
+        interp.inputs.alone[told(why)] = None
     append(interp, fn, taken.actual)
     exits = fn.body.exit
     return of_result(interp, taken.tree, lambda k: interp.fresh(exits[k], contiguous=not outs[k]))

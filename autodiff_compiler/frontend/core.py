@@ -134,7 +134,6 @@ class Core(Parts):
         self.loop_memo: dict[Any, Any] = {}
         self.assuming: list[Any] = []  # the loops being lowered of which it is not known yet what they rebind
         self.stack: list[Any] = []  # the functions being inlined
-        self.alone: dict[str, None] = {}  # why batches inside run example by example
         self.journals: list[Journal] = []  # of the bodies of ``try`` statements being lowered
         self.exact = False  # within one of which each statement is lowered so that the state where it raises is known
         self.errors: set[Value] = set()  # values that are exceptions

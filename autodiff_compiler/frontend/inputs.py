@@ -175,6 +175,7 @@ class Inputs:
         self.kept_arrays: set[int] = set()
         self.objects: list[tuple[Path, Any]] = []
         self.keep: list[Any] = []  # so that these ids stay taken
+        self.alone: dict[str, None] = {}  # why batches inside run example by example
         self.effects: dict[Any, Any] = {}  # of what libraries run of some objects, see `may_write`
 
     def guard(self, path: Path, kind: str, expected: Any) -> None:

@@ -208,7 +208,7 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val], interp: Inter
         stored,
         loc,
         list(interp.functions),
-        alone="\n  ".join(interp.alone),
+        alone="\n  ".join(interp.inputs.alone),
     )
 
 

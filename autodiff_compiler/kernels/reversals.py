@@ -43,7 +43,7 @@ def reversal(trips: int, snapshots: int) -> tuple[list[int], list[int], list[int
     """What the backward sweep does behind a forward sweep that has taken the snapshots of `snapshot_steps`: kinds of
     actions, and for each two numbers of trips.
 
-    0: advance from one to the other; 1: take a snapshot; 2: go back to the last snapshot; 3: drop it; 4: reverse a trip.
+    0: advance from one to the other; 1: take a snapshot; 2: go back to the last one; 3: drop it; 4: reverse a trip.
 
     >>> list(zip(*reversal(3, 2)))
     [(2, 1, 1), (0, 1, 2), (4, 2, 3), (2, 1, 1), (4, 1, 2), (3, 1, 1), (2, 0, 0), (4, 0, 1)]

@@ -243,7 +243,7 @@ def _with_snapshots(loop: Op, region: Region) -> None:
     taken = [outer.param(e.type, e.hint) for e in empty]
     with b.inside(outer):
         first, last = b.emit(LIST_GET, steps, k), b.emit(LIST_GET, steps, b.emit(ADD, k, 1))
-        held = [_typed(b.emit(LIST_APPEND, l, v), l) for l, v in zip(taken, carried)]
+        held = [_typed(b.emit(LIST_APPEND, l, _own(b, v)), l) for l, v in zip(taken, carried)]
         loop.args = ((_from(b, start, first), _from(b, start, last), step), tuple(carried))
         loop.results = [Value(v.type, v.hint, loop) for v in given]
         b.append(loop)
@@ -262,6 +262,11 @@ def _with_snapshots(loop: Op, region: Region) -> None:
 def _from(b: Builder, start: Any, trip: Any) -> Any:
     """The index of a trip."""
     return trip if type(start) is int and start == 0 else b.emit(ADD, start, trip)
+
+
+def _own(b: Builder, v: Value) -> Value:
+    """An array of its own: the trips may store into the state."""
+    return _typed(b.emit(opset.COPY, v), v) if v.type.kind == "array" else v
 
 
 def _typed(made: Value, like: Value) -> Value:
@@ -312,10 +317,11 @@ def backward_reversal(r: Reverse, op: Op, env: Bars, adjoint: Adjoint) -> None:
         return (*made[:count], *held, *own, *outer)
 
     def take() -> Sequence[Any]:
-        return (*state, *[_typed(b.emit(LIST_APPEND, l, v), l) for l, v in zip(held, state)], *own, *outer)
+        return (*state, *[_typed(b.emit(LIST_APPEND, l, _own(b, v)), l) for l, v in zip(held, state)], *own, *outer)
 
     def go_back() -> Sequence[Any]:
-        return (*[_typed(b.emit(LIST_GET, l, -1), v) for l, v in zip(held, state)], *held, *own, *outer)
+        last_ones = [_typed(b.emit(LIST_GET, l, -1), v) for l, v in zip(held, state)]
+        return (*[_own(b, v) for v in last_ones], *held, *own, *outer)
 
     def drop() -> Sequence[Any]:
         return (*state, *[_typed(b.emit(LIST_DROP, l, -1, None), l) for l in held], *own, *outer)
