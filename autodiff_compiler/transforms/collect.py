@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import DERIVED, LOOP, Builder, Function, Loc, Op, Region, Value
-from ..ir.opset import ACCUM, DIM, GET, MUL, POP, PRIMS, RANGE_LEN, SET, ZEROS
+from ..ir.opset import ACCUM, DIM, GET, MUL, NEG, POP, PRIMS, RANGE_LEN, SET, ZEROS
 from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
 from ..ir.types import same_dtype
 from ..operations.linalg import MATMUL
@@ -53,10 +53,11 @@ Uses = dict[Value, list[Op | Region]]
 
 @record
 class Added:
-    """What an iteration adds to the matrix that is carried as number `slot`: ``column[:, None] * row``."""
+    """What an iteration adds to the matrix carried as number `slot`, ``column[:, None] * row``, or takes away."""
 
     slot: int
     op: Op
+    negative: bool
     column: Value
     row: Value
 
@@ -98,14 +99,22 @@ def _added(loop: Op, uses: Uses) -> list[Added]:
             step = users[0] if len(users) == 1 else None
             if not isinstance(step, Op) or step.prim is not ACCUM or step.args[0] is not version:
                 break
-            parts = _outer(step.args[1], uses, param, body) if step.parent is body else None
+            g, negative = _without_sign(step.args[1], uses)
+            parts = _outer(g, uses, param, body) if step.parent is body else None
             if parts is not None and (saves or any(_source(x, loop) is not None for x in parts)):
-                found.append(Added(k, step, *parts))
+                found.append(Added(k, step, negative, *parts))
             version = step.result
         else:
             if all(user is body for user in uses.get(version, [])):
                 out += found
     return out
+
+
+def _without_sign(g: Any, uses: Uses) -> tuple[Any, bool]:
+    """The operand of a negation that is used once, and whether it is one."""
+    if type(g) is Value and g.op is not None and g.op.prim is NEG and len(uses.get(g, [])) == 1:
+        return g.op.args[0], True
+    return g, False
 
 
 def _outer(g: Any, uses: Uses, like: Value, body: Region) -> tuple[Value, Value] | None:
@@ -173,6 +182,8 @@ class _Collection:
             columns, rows = self.rows_of(one.column, like, 0), self.rows_of(one.row, like, 1)
             flipped = self.emit(self.after, GET, columns, (("transpose", None),))
             product = self.emit(self.after, MATMUL, flipped, rows)
+            if one.negative:
+                product = self.emit(self.after, NEG, product)
             replace_values(self.body, {one.op.result: one.op.args[0]})
             self.body.ops.remove(one.op)
             known = sums.get(result)

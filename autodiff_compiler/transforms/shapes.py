@@ -60,7 +60,7 @@ def shapes_from_arguments(fn: Function) -> None:
         for p in by_shape[id(dims)].get(tuple(map(dims.find, t.dims)), ()):
             if reads_lengths_only(op) or same_dtype(p.type.dtype, t.dtype):
                 return p
-        if v not in needed:
+        if v not in needed and v.op is not None and not v.op.regions:
             for p in before:
                 same = len(p.type.dims or ()) == len(t.dims) and all(map(dims.same, p.type.dims or (), t.dims))
                 if same and (reads_lengths_only(op) or same_dtype(p.type.dtype, t.dtype)):
@@ -91,7 +91,7 @@ def _needed(body: Region) -> set[Value]:
     for op in reversed(body.ops):
         if op.regions or op.prim.effects or any(r in found for r in op.results):
             for inner in (op, *[x for region in op.regions for x in region.walk()]):
-                found.update(content_operands(inner))
+                found.update(inner.operands() if inner.regions else content_operands(inner))
                 for region in inner.regions:
                     found.update(leaves(region.exit))
     return found

@@ -294,3 +294,17 @@ def test_what_an_iteration_hands_on(f: Any, n: int) -> None:
         assert gradient(0.7, 0.9, n) == pytest.approx(float(differences(f, 0.7, 0.9, n, argnum=k)), rel=1e-5)
         second = ad.grad(gradient, k)(0.7, 0.9, n)
         assert second == pytest.approx(float(differences(gradient, 0.7, 0.9, n, argnum=k)), rel=1e-4, abs=1e-7)
+
+
+def sweeps(m, b, n):
+    x = b / np.diag(m)
+    for _ in range(n):
+        x = x + (b - m @ x) / np.diag(m)
+    return np.sum(x * x)
+
+
+def test_an_outer_product_that_is_taken_away_is_collected() -> None:
+    m = np.array([[4.0, 1.0, 0.5], [0.3, 5.0, 1.0], [0.2, 0.7, 3.0]])
+    b = np.array([1.0, -2.0, 0.5])
+    assert "columns.T @ rows" in str(ad.grad(sweeps).source(m, b, 4))
+    ad.check_grads(lambda m, b: sweeps(m, b, 4), (m, b), order=2)
