@@ -399,10 +399,11 @@ CHECKPOINT = define("checkpoint", runtime.checkpoint, "", infer=gives(PY_BOOL), 
 # The snapshots of a loop that is reversed with few of them, and what its reversal does.
 SNAPSHOTS = define(
     "snapshot_steps", runtime.snapshot_steps, "trips, snapshots", infer=lambda b, a, k: Ty("list", elem=py_int()),
+    roles=("plain", "plain"),
     total=always,
 )  # fmt: skip
 REVERSAL = define(
-    "reversal", runtime.reversal, "trips, snapshots", nout=3,
+    "reversal", runtime.reversal, "trips, snapshots", nout=3, roles=("plain", "plain"),
     infer=lambda b, a, k: tuple([Ty("list", elem=py_int())] * 3), total=always,
 )  # fmt: skip
 # How many trips of a loop are in a segment.
