@@ -54,15 +54,17 @@ class Batched(Transformed):
         self._alone = False  # it runs in Python, once for each example
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self._alone:
+            try:
+                return super().__call__(*args, **kwargs)
+            except WritesOutside:
+                self._alone = True
         try:
-            return self._one_by_one(args, kwargs) if self._alone else super().__call__(*args, **kwargs)
-        except WritesOutside:
-            self._alone = True
+            return self._one_by_one(args, kwargs)
         except BaseException as error:
             __tracebackhide__ = True
             trim(error)
             raise
-        return self(*args, **kwargs)
 
     def _one_by_one(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The stacked results of a loop in Python."""
@@ -73,7 +75,10 @@ class Batched(Transformed):
                 location_of(innermost(self.primal)),
                 "pass one example or more",
             )
-        found = [flatten(self._result(*stacks.example(k))) for k in range(stacks.size)]
+        found = []
+        for k in range(stacks.size):
+            one, keywords = stacks.example(k)
+            found.append(flatten(self.primal(*one, **keywords)))
         leaves, tree = found[0]
         if any(other != tree for _, other in found):
             raise ArgumentError(
@@ -82,13 +87,13 @@ class Batched(Transformed):
                 "return the same tuples, lists and dictionaries for all examples",
             )
         axes = out_axes_of(tree, len(leaves), self.out_axes, location_of(innermost(self.primal)))
+        for k, axis in enumerate(axes):
+            if axis is None and not all(np.array_equal(each[k], leaves[k], equal_nan=True) for each, _ in found):
+                raise _not_one(k, location_of(innermost(self.primal)))
         return unflatten(tree, [
             np.stack([np.asarray(each[k]) for each, _ in found], axis) if axis is not None else leaves[k]
             for k, axis in enumerate(axes)
         ])  # fmt: skip
-
-    def _result(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return self.primal(*args, **kwargs)
 
     def _parts(self) -> tuple[Any, ...]:
         return self.primal, self.in_axes, self.out_axes
@@ -444,6 +449,12 @@ def out_axes_of(tree: Tree, count: int, given: Any, loc: Any) -> list[int | None
     return out
 
 
+def _not_one(k: int, loc: Any) -> ArgumentError:
+    return ArgumentError(
+        f"batch: out_axes is None for result number {k}, which differs between the examples", loc, "give its axis"
+    )
+
+
 def place(fn: Function, k: int, axis: int | None, loc: Any) -> None:
     """Put the axis of the examples of result number `k` where out_axes says."""
     from .compiler import move_result
@@ -452,10 +463,7 @@ def place(fn: Function, k: int, axis: int | None, loc: Any) -> None:
     if not fn.meta["stacks"][k]:
         return
     if axis is None:
-        raise ArgumentError(
-            f"batch: out_axes is None for result number {k}, which differs between the examples", loc,
-            "give its axis",
-        )  # fmt: skip
+        raise _not_one(k, loc)
     rank = type_of(x).ndim
     if axis and (type_of(x).kind == "list" or rank is not None and not -rank <= axis < rank):
         described = "a list" if rank is None else f"of {rank - 1} axes for each example"

@@ -78,7 +78,8 @@ _ASKED = {SHAPE_OF: "shape", NDIM: "ndim", SIZE: "size", DTYPE: "dtype"}
 
 
 def _is_helper(prim: Prim) -> bool:
-    return getattr(prim.fn, "__module__", "") == "autodiff_compiler.runtime" and prim not in _ASKED
+    home = getattr(prim.fn, "__module__", "")
+    return home == "autodiff_compiler.errors" or (home == "autodiff_compiler.runtime" and prim not in _ASKED)
 
 
 def _is_asked(op: Op) -> bool:

@@ -224,7 +224,16 @@ def test_the_numbers_of_examples_are_compared_when_the_code_runs() -> None:
     np.testing.assert_array_equal(g(np.ones(3), np.ones(3)), np.ones(3))
     with pytest.raises(ArgumentError, match=r"different numbers of examples|different lengths"):
         g(np.ones(3), np.ones(4))
+    # A variable may have the name of the error.
+    h = ad.grad(lambda ArgumentError, b: f(ArgumentError, b))
+    np.testing.assert_array_equal(h(np.ones(3), np.ones(3)), np.ones(3))
+    with pytest.raises(ArgumentError):
+        h(np.ones(3), np.ones(4))
     names: dict[str, Any] = {}
+    exec(h.source(np.ones(3), np.ones(3)).replace("<lambda>", "h"), names)
+    made = next(value for name, value in names.items() if name.endswith("_grad"))
+    with pytest.raises(ArgumentError, match="different lengths along axes 0 and 0"):
+        made(np.ones(3), np.ones(4))
     exec(g.source(np.ones(3), np.ones(3)), names)
     with pytest.raises(ArgumentError, match="different lengths along axes 0 and 0"):
         names["f_grad"](np.ones(3), np.ones(4))

@@ -323,6 +323,8 @@ def test_a_function_that_changes_what_is_outside_runs_in_python(axis: int) -> No
         np.testing.assert_allclose(many(x), np.sum(X * X, axis=1))
         np.testing.assert_array_equal(seen.x, X[-1])
     assert "in Python: batch of a function that changes what is outside" in many.attempts(x)
+    with pytest.raises(ArgumentError, match="out_axes is None for result number 0, which differs"):
+        ad.batch(counts, in_axes=axis, out_axes=None)(x)
     # Each gradient changes it once, too.
     COUNT = 0
     np.testing.assert_allclose(ad.batch(ad.grad(counts), in_axes=axis)(x), [2.0 * v * (k + 1) for k, v in enumerate(X)])
