@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import Place, RuleLookupError
+from .errors import ArgumentError, Place, RuleLookupError
 from .kernels import *  # noqa: F403  emitted code imports kernels from here, too
 from .tree import new_object
 
@@ -149,6 +149,8 @@ def segment(trips: int, segments: int | None) -> int:
     """
     if segments is None:
         segments = math.isqrt(trips)
+    elif segments < 1:
+        raise ArgumentError(f"checkpointed needs at least one segment, not {segments}", None, "give a positive number")
     return max(1, -(-trips // max(1, segments)))
 
 

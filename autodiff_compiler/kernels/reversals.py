@@ -31,6 +31,10 @@ def snapshot_steps(trips: int, snapshots: int) -> list[int]:
     >>> snapshot_steps(10, 3), snapshot_steps(1, 3), snapshot_steps(0, 3)
     ([0, 4, 7, 10], [0, 1], [0])
     """
+    if snapshots < 1:
+        raise ArgumentError(
+            f"checkpointed needs at least one snapshot, not {snapshots}", None, "give a positive number"
+        )
     out, at, left = [0], 0, snapshots
     while left > 1 and trips - at > 1:
         at += split(trips - at, left)
@@ -49,32 +53,35 @@ def reversal(trips: int, snapshots: int) -> tuple[list[int], list[int], list[int
     [(2, 1, 1), (0, 1, 2), (4, 2, 3), (2, 1, 1), (4, 1, 2), (3, 1, 1), (2, 0, 0), (4, 0, 1)]
     """
     actions: list[tuple[int, int, int]] = []
-
-    def reverse(first: int, last: int, left: int, taken: int) -> None:
-        """`left`: how many snapshots there are, with that of the first trip; `taken`: how many splits the forward sweep
-        has made from here on."""
+    # Actions, and stretches that are to be reversed: from one trip to another, with how many snapshots there are (that
+    # of the first trip included), and with how many splits the forward sweep has made from here on.
+    todo: list[tuple[int, ...]] = []
+    if trips:
+        todo.append((0, trips, snapshots, len(snapshot_steps(trips, snapshots)) - 2))
+    while todo:
+        item = todo.pop()
+        if len(item) == 3:
+            actions.append((item[0], item[1], item[2]))
+            continue
+        first, last, left, taken = item
+        parts: list[tuple[int, ...]] = []
         if last - first == 1:
             if not actions:
-                actions.append((2, first, first))
-            actions.append((4, first, last))
+                parts.append((2, first, first))
+            parts.append((4, first, last))
         elif left == 1:
             for k in range(last - 1, first - 1, -1):
-                actions.append((2, first, first))
+                parts.append((2, first, first))
                 if k > first:
-                    actions.append((0, first, k))
-                actions.append((4, k, k + 1))
+                    parts.append((0, first, k))
+                parts.append((4, k, k + 1))
         else:
             middle = first + split(last - first, left)
             if taken <= 0:
-                actions.append((0, first, middle))
-                actions.append((1, middle, middle))
-            reverse(middle, last, left - 1, taken - 1)
-            actions.append((3, middle, middle))
-            actions.append((2, first, first))
-            reverse(first, middle, left, 0)
-
-    if trips:
-        reverse(0, trips, snapshots, len(snapshot_steps(trips, snapshots)) - 2)
+                parts += [(0, first, middle), (1, middle, middle)]
+            parts += [(middle, last, left - 1, taken - 1), (3, middle, middle), (2, first, first)]
+            parts.append((first, middle, left, 0))
+        todo += reversed(parts)
     kinds, starts, ends = (list(column) for column in zip(*actions)) if actions else ([], [], [])
     return kinds, starts, ends
 

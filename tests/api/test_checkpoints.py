@@ -374,3 +374,26 @@ def test_errors() -> None:
         ad.grad(lambda x: sum([x * i for i in ad.checkpointed([1, 2])]))(2.0)
     with pytest.raises(TypeError, match="needs a function"):
         ad.checkpoint(3)  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_numbers_of_the_run_are_checked(number: int) -> None:
+    def f(x, n, k):
+        for _ in ad.checkpointed(range(n), snapshots=k):
+            x = np.sin(x)
+        return x
+
+    def g(x, n, k):
+        for _ in ad.checkpointed(range(n), k):
+            x = np.sin(x)
+        return x
+
+    for cut in (ad.grad(f), ad.grad(g)):
+        assert cut(0.5, 9, 2) == cut(0.5, 9, 3)
+        with pytest.raises((ArgumentError, ValueError), match="at least one"):
+            cut(0.5, 9, number)
+
+
+def test_more_snapshots_than_python_can_recurse() -> None:
+    kinds, _, _ = reversal(5000, 4000)
+    assert kinds.count(4) == 5000
