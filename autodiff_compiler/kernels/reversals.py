@@ -32,9 +32,7 @@ def snapshot_steps(trips: int, snapshots: int) -> list[int]:
     ([0, 4, 7, 10], [0, 1], [0])
     """
     if snapshots < 1:
-        raise ArgumentError(
-            f"checkpointed needs at least one snapshot, not {snapshots}", None, "give a positive number"
-        )
+        raise ValueError(f"checkpointed needs at least one snapshot, not {snapshots}")
     out, at, left = [0], 0, snapshots
     while left > 1 and trips - at > 1:
         at += split(trips - at, left)
