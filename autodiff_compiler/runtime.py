@@ -375,6 +375,51 @@ def list_drop(items: list[Any], i: int, like: Any) -> list[Any]:
     return out
 
 
+def to_list(a: Any) -> list[Any]:
+    return a.tolist()  # type: ignore[no-any-return]
+
+
+def item(a: Any, *indices: int) -> Any:
+    return a.item(*indices)
+
+
+def from_list(items: list[float]) -> Any:
+    return np.array(items)
+
+
+def repeated(v: float, n: int) -> list[float]:
+    return [v] * n
+
+
+def table_get(table: list[list[float]], i: int, j: int) -> float:
+    return table[i][j]
+
+
+def table_set(table: list[list[float]], i: int, j: int, v: float) -> list[list[float]]:
+    out = [list(row) for row in table]
+    out[i][j] = v
+    return out
+
+
+def table_addat(table: list[list[float]], i: int, j: int, g: float) -> list[list[float]]:
+    return table_set(table, i, j, table[i][j] + g)
+
+
+def divided(g: float, d: float) -> Any:
+    """``g / d`` of Python's numbers, as NumPy divides."""
+    return g / d if d else np.divide(g, d)
+
+
+def raised(x: float, n: int) -> Any:
+    """``x ** n`` of a number of Python's, as NumPy raises to a power."""
+    return x**n if -1e30 < x < 1e30 else np.float64(x) ** n
+
+
+def numpys(v: Any, trips: int) -> Any:
+    """A number as NumPy's, if a loop has run."""
+    return np.float64(v) if trips else v
+
+
 def check(cond: Any, message: Any = None) -> None:
     if not cond:
         raise AssertionError(*(() if message is None else (message,)))

@@ -26,7 +26,7 @@ from ..ir import opset
 from ..ir.core import Builder, Op, Region, Value, structural_key, type_of
 from ..ir.opset import ACCUM, ADDAT, GET, SET
 from ..ir.types import same_dtype
-from .expressions import Printer
+from .expressions import Printer, increment
 from .nesting import is_augmented
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def emit_array_store(e: Emitter, op: Op) -> None:
     """Print a store into an array."""
     p, base = e.printer, e.printer.show(op.args[0])
     if op.prim is ACCUM:
-        sign, value = _increment(p, op.args[1])
+        sign, value = increment(p, op.args[1])
         e.store([base], value, sign)
         return
     path = op.args[1]
@@ -55,18 +55,10 @@ def emit_array_store(e: Emitter, op: Op) -> None:
         e.line(_added(p, base, path, op.args[2], op))
 
 
-def _increment(p: Printer, v: Any) -> tuple[str, str]:
-    """``+= v``, or ``-= u`` where v is -u: the sign and the operand."""
-    op = v.op if type(v) is Value else None
-    if op is not None and op.prim is opset.NEG and op in p.inlined:
-        return "-=", p.show(op.args[0])
-    return "+=", p.show(v)
-
-
 def _added(p: Printer, base: str, path: tuple[Any, ...], v: Any, op: Op) -> str:
     """The statement that adds to a part. ``+=`` would add only once where indices repeat."""
     if op.parent is not None and opset.picks_each_once(path, op.parent.dims):
-        return f"{p.place(base, path)} {' '.join(_increment(p, v))}"
+        return f"{p.place(base, path)} {' '.join(increment(p, v))}"
     head = p.place(base, path[:-1]) if len(path) > 1 else base
     return f"np.add.at({head}, {p.subscript(path[-1][1], nested=True)}, {p.show(v)})"
 

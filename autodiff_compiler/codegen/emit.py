@@ -45,7 +45,7 @@ from ..ir.definedness import maybe_undefined
 from ..ir.opset import ACCUM, ADDAT, PUSH, SET, STACK_NEW, STORES
 from . import control, layout
 from .array_stores import emit_array_store
-from .expressions import Printer
+from .expressions import AUGMENTED, Printer
 from .layout import Assignment, Block, Line
 from .list_stores import changed_list
 from .load import Emitted
@@ -53,9 +53,8 @@ from .names import Naming
 from .nesting import Nesting, where_completed
 from .notes import Note, Statement
 
-AUGMENTED = frozenset({opset.ADD, opset.SUB, opset.MUL, opset.DIV})
 # Operations of the backward sweep that prepare others, and get no comment of their own.
-PREPARING = frozenset({opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY})
+PREPARING = frozenset({opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY, opset.TOLIST, opset.REPEATED})
 # Operations that read a value whether or not it is defined.
 READING_ANY = frozenset({PUSH, opset.COPY, opset.ZEROS, opset.LIST_NEW})
 

@@ -44,6 +44,7 @@ _BINARY = {
     ">>": SHIFT, "&": BITAND, "^": BITXOR, "|": BITOR, "<": COMPARE, "<=": COMPARE, ">": COMPARE, ">=": COMPARE,
     "==": COMPARE, "!=": COMPARE, "is": COMPARE, "is not": COMPARE,
 }  # fmt: skip
+AUGMENTED = frozenset({opset.ADD, opset.SUB, opset.MUL, opset.DIV})
 _HOMES = {"numpy": np, "numpy.linalg": np.linalg, "builtins": builtins}
 _INVERSE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 _OPPOSITE = {"+": "-", "-": "+"}
@@ -291,6 +292,8 @@ def _copy(p: Printer, op: Op) -> tuple[str, int]:
     defined = type(op.args[0]) is not Value or op.args[0] not in p.maybe
     if t.kind == "list" and defined:
         return f"list({p.show(op.args[0])})", ATOM
+    if t.kind == "table":
+        return f"[list(row) for row in {p.show(op.args[0])}]", ATOM
     if t.kind in ("array", "generic") and defined:
         return f"{p.show(op.args[0], ATOM)}.copy()", ATOM
     p.helpers.add("copy")
@@ -465,6 +468,31 @@ def _product(p: Printer, op: Op) -> tuple[str, int]:
     return f"({g} and {g} * {p.show(other, PRODUCT + 1)})", ATOM
 
 
+def increment(p: Printer, v: Any) -> tuple[str, str]:
+    """``+= v``, or ``-= u`` where v is -u: the sign and the operand."""
+    op = v.op if type(v) is Value else None
+    if op is not None and op.prim is opset.NEG and op in p.inlined:
+        return "-=", p.show(op.args[0])
+    return "+=", p.show(v)
+
+
+def _divided(p: Printer, op: Op) -> tuple[str, int]:
+    g, d = op.args
+    shown = p.show(d)
+    return f"{p.show(g, PRODUCT)} / {p.show(d, PRODUCT + 1)} if {shown} else np.divide({p.show(g)}, {shown})", TERNARY
+
+
+def _raised(p: Printer, op: Op) -> tuple[str, int]:
+    x, n = op.args
+    shown = p.show(x, ATOM)
+    return f"{shown} ** {n} if -1e30 < {shown} < 1e30 else np.float64({shown}) ** {n}", TERNARY
+
+
+def _numpys(p: Printer, op: Op) -> tuple[str, int]:
+    v, trips = op.args
+    return f"np.float64({p.show(v)}) if {p.show(trips)} else {p.show(v)}", TERNARY
+
+
 _OPERATOR_FNS = set(opset.OPERATORS) | {operator.matmul, operator.is_, operator.is_not}
 # Ufuncs that are written as operators where an operand is NumPy's, so that it is the same operation.
 _AS_OPERATOR = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@"}
@@ -477,6 +505,12 @@ _PRINTERS: dict[Prim, Any] = {
     opset.LIST_GET: _index, opset.LIST_SLICE: _slice,
     opset.POP: _pop, opset.NOT: _not, opset.CONTAINS: _contains, opset.RANGE_LEN: _range_len,
     opset.STACK_NEW: lambda p, op: ("[]", ATOM), opset.TUPLE: _tuple, opset.BUILD: _build,
+    opset.TOLIST: lambda p, op: (f"{p.show(op.args[0], ATOM)}.tolist()", ATOM),
+    opset.TABLE_GET: lambda p, op: ("{}[{}][{}]".format(p.show(op.args[0], ATOM), *map(p.show, op.args[1:])), ATOM),
+    opset.ITEM: lambda p, op: (f"{p.show(op.args[0], ATOM)}.item({', '.join(map(p.show, op.args[1:]))})", ATOM),
+    opset.FROM_LIST: lambda p, op: (f"np.array({p.show(op.args[0])})", ATOM),
+    opset.REPEATED: lambda p, op: (f"[{p.show(op.args[0])}] * {p.show(op.args[1], PRODUCT + 1)}", PRODUCT),
+    opset.DIVIDED: _divided, opset.RAISED: _raised, opset.NUMPYS: _numpys,
     RATIO: _ratio, QUOTIENT: _quotient, OVER: _over, STRONG_PRODUCT: _product,
 }  # fmt: skip
 

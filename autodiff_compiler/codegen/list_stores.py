@@ -40,8 +40,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import Op, type_of
-from .expressions import Printer
+from ..ir.core import Op, Value, structural_key, type_of
+from .expressions import AUGMENTED, Printer, increment
 from .layout import Assignment
 
 
@@ -54,7 +54,10 @@ def changed_list(p: Printer, op: Op) -> str | Assignment:
     if prim is opset.LIST_INSERT:
         return f"{base}.insert({p.show(rest[0])}, {p.show(rest[1])})"
     if prim is opset.LIST_SET:
-        return f"{base}[{p.show(rest[0])}] = {p.show(rest[1])}"
+        return f"{base}[{p.show(rest[0])}] {_stored(p, op)}"
+    if prim in (opset.TABLE_SET, opset.TABLE_ADDAT):
+        place = f"{base}[{p.show(rest[0])}][{p.show(rest[1])}]"
+        return f"{place} {_stored(p, op) if prim is opset.TABLE_SET else ' '.join(increment(p, rest[2]))}"
     if prim is opset.LIST_DROP:
         return f"del {base}[{p.show(rest[0])}]"
     if prim is opset.LIST_CUT:
@@ -69,7 +72,7 @@ def changed_list(p: Printer, op: Op) -> str | Assignment:
         at, g = rest
         place = f"{base}[{p.show(at)}]"
         if _is_number(type_of(items).elem) and _is_number(type_of(g)):
-            return f"{place} += {p.show(g)}"
+            return f"{place} {' '.join(increment(p, g))}"
         p.helpers.add("accum")
         return f"{place} = accum({place}, {p.show(g)})"
     if prim is opset.LIST_ADDSLICE:
@@ -84,6 +87,18 @@ def changed_list(p: Printer, op: Op) -> str | Assignment:
         return Assignment([base], "=", f"[a + b for a, b in zip({base}, {p.show(rest[0])})]")
     p.helpers.add("accum")
     return Assignment([base], "=", f"accum({base}, {p.show(rest[0])})")
+
+
+def _stored(p: Printer, op: Op) -> str:
+    """``= v``, or ``+= u`` where v is the number that is there and u."""
+    *place, v = op.args
+    inner = v.op if type(v) is Value else None
+    if inner is not None and inner in p.inlined and inner.prim in AUGMENTED:
+        first = inner.args[0].op if type(inner.args[0]) is Value else None
+        if first is not None and first in p.inlined and first.prim in (opset.LIST_GET, opset.TABLE_GET):
+            if structural_key(first.args) == structural_key(tuple(place)) and type_of(v).is_scalar:
+                return f"{inner.prim.name}= {p.show(inner.args[1])}"
+    return f"= {p.show(v)}"
 
 
 def _slice(p: Printer, *bounds: Any) -> str:

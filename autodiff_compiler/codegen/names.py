@@ -441,8 +441,17 @@ class Naming:
 
 def _is_derived(v: Value) -> bool:
     """Made by the reverse transform."""
-    op = v.op if v.op is not None else v.region.op if v.region is not None else None
-    return op is not None and op.tag == DERIVED
+    while True:
+        op = v.op if v.op is not None else v.region.op if v.region is not None else None
+        if op is None or op.tag == DERIVED or op.prim is not LOOP:
+            return op is not None and op.tag == DERIVED
+        # Such a loop may carry cotangents as well, which the operations of the backward sweep make.
+        places = op.results if v.op is op else op.regions[0].params[1:]
+        k = places.index(v) if v in places else len(op.inits)
+        last = op.regions[0].exit[k + 1] if k < len(op.inits) else None
+        if type(last) is not Value or last.op is None:
+            return False
+        v = last
 
 
 def _hint_of(group: Group) -> str:

@@ -171,6 +171,8 @@ class Nesting:
         """The operation can be printed with an expression in the place of this operand."""
         if user.prim is LOOP:
             return user.range is not None and any(v is x for x in leaves(user.range))
+        if user.prim in (opset.DIVIDED, opset.RAISED, opset.NUMPYS):
+            return False  # they print operands twice
         if user.prim in (opset.LIST_SPLICE, opset.LIST_ADDSLICE):
             return v is user.args[-1]  # the bounds are printed twice
         if user.prim in STORES:

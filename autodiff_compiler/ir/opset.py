@@ -19,6 +19,7 @@ from .types import (
     ANY,
     OBJECT,
     PY_BOOL,
+    PY_FLOAT,
     PYTHON_DTYPES,
     SHAPE,
     STACK,
@@ -612,8 +613,27 @@ LIST_CUT = define(
     total=lambda b, a, k: all(map(_is_bound, a[1:3])), shape_only=(3,), differentiable=(0,),
 )  # fmt: skip
 
+# --- Python's numbers in the place of NumPy's: made by `transforms.numbers` only --------------------------------------
+
+TOLIST = define("tolist", runtime.to_list, "a", infer=None, total=always, unique=True)
+ITEM = define("item", runtime.item, "a, *indices", infer=gives(PY_FLOAT))
+FROM_LIST = define("from_list", runtime.from_list, "l", infer=None, total=always, unique=True)
+REPEATED = define(
+    "repeated", runtime.repeated, "v, n", infer=gives(Ty("list", elem=PY_FLOAT)), total=always, unique=True
+)  # fmt: skip
+# A table is a list of rows of numbers, to which nothing else refers.
+TABLE_GET = define("table_get", runtime.table_get, "t, i, j", infer=gives(PY_FLOAT))
+TABLE_SET = define("table_set", runtime.table_set, "t, i, j, v", infer=_infer_same_as_first)
+TABLE_ADDAT = define("table_addat", runtime.table_addat, "t, i, j, g", infer=_infer_same_as_first)
+# ``g / d`` and ``x ** n`` as NumPy computes them, where Python's numbers would raise.
+DIVIDED = define("divided", runtime.divided, "g, d", infer=infer_ufunc(np.true_divide, operator=True), total=always)
+RAISED = define("raised", runtime.raised, "x, n", infer=infer_ufunc(np.power, operator=True), total=always)
+# A number of NumPy's if a loop has run, else what there was before.
+NUMPYS = define("numpys", runtime.numpys, "v, trips", infer=lambda b, a, k: type_of(a[0]), total=always)
+
 STORES = frozenset({
-    SET, ADDAT, ACCUM, LIST_APPEND, LIST_SET, LIST_ADDAT, LIST_INSERT, LIST_DROP, LIST_ADDSLICE, LIST_SPLICE, LIST_CUT
+    SET, ADDAT, ACCUM, LIST_APPEND, LIST_SET, LIST_ADDAT, LIST_INSERT, LIST_DROP, LIST_ADDSLICE, LIST_SPLICE, LIST_CUT,
+    TABLE_SET, TABLE_ADDAT
 })  # fmt: skip
 
 # --- contexts ---------------------------------------------------------------------------------------------------------

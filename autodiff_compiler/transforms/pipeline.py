@@ -50,11 +50,13 @@ from .inplace import InPlace
 from .jacobian import combine, is_number, stack_cotangents, stack_tangents
 from .jvp import push_forward
 from .lists import forget_likes
+from .numbers import numbers
 from .residuals import place
 from .results import finish_results, finish_tangents, own_tangents, own_what_is_read
 from .shapes import shapes_from_arguments
 from .simplify import drop_dead, fuse_branches, simplify
 from .stored import read_once
+from .sweeps import share_loops
 from .taylor import push_series
 from .vjp import differentiate
 
@@ -80,6 +82,7 @@ class Task:
     keep: Sequence[int] = ()  # and those that it returns in front
     orders: int = 0  # how many Taylor coefficients stand beside an active value, if they are not tangents
     combined: bool = False  # the directions are a parameter
+    shared: bool = False  # loops with both sweeps have been made
     marked: bool = False  # operations on tangents stay marked, so that they can be told from those of the function
 
 
@@ -142,6 +145,16 @@ def _in_place(task: Task) -> None:
     task.sharing = rounds.sharing
 
 
+def _share_loops(task: Task) -> None:
+    if share_loops(task.fn, task.before_change):
+        task.before_change, task.shared = None, True
+
+
+def _numbers(task: Task) -> None:
+    if numbers(task.fn, task.before_change):
+        task.before_change = None
+
+
 def _has_regions(task: Task) -> bool:
     """Without regions there is nothing to fold, and the pass before has left nothing dead."""
     return task.optimise and any(op.regions for op in task.fn.body.ops)
@@ -199,6 +212,11 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "checkpoints", lambda task: opened(task.fn),
          "a function that nobody differentiates again", "no checkpoints: what is in them is in their places",
          lambda task: any(op.prim is CHECKPOINT for op in task.fn.body.walk())),
+    Pass("print", "sweeps", _share_loops,
+         "an adjoint that is printed as one function", "a loop whose iterations only add is reversed as it runs",
+         lambda task: task.split is None and _has_regions(task)),
+    Pass("print", "common", lambda task: merge_equal(task.fn),
+         "any function", "no operation of a derivative computes what is there already", lambda task: task.shared),
     Pass("print", "own", _own,
          "an adjoint whose backward sweep becomes a function", "that function reads only arrays of its own",
          lambda task: task.split is not None),
@@ -207,6 +225,8 @@ PASSES: tuple[Pass, ...] = (
          lambda task: task.before_change is None),
     Pass("print", "dead code", lambda task: drop_dead(task.fn),
          "any function", "no operation is left that nothing needs: a read by dead code may ask for a copy"),
+    Pass("print", "numbers", _numbers,
+         "any function", "numbers that loops compute one by one are Python's, their arrays are lists", _has_regions),
     Pass("print", "in place", _in_place,
          "any function", "every store may be done in place: copies stand where old content is read later",
          doing="finding out which stores may be done in place"),

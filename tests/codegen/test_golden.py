@@ -244,7 +244,7 @@ SAVED = [
     (linear_branches, (1.5, 5), 0),
     (linear_matrices, (np.eye(2) * 0.5, np.ones(2), 3), 1),
     (index_arithmetic, (X, 6), 0),
-    (own_elements, (X,), 1),
+    (own_elements, (X,), 0),
     (filled_in_order, (X,), 1),
     (sines, (0.7, 4), 1),
     (exponentials, (0.7, 4), 1),

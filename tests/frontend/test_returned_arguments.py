@@ -246,7 +246,7 @@ def lines_of(f: Any) -> int:
 @pytest.mark.parametrize("name", STAY)
 @pytest.mark.parametrize("head", HEADS)
 def test_the_loop_stays_a_loop(name: str, head: str, tmp_path: Path) -> None:
-    f = program(name, head, 4, tmp_path)
+    f = program(name, head, 9, tmp_path)
     source = ad.grad(f).source(X.copy(), B.copy())
     assert re.search(r"^ +(for|while) .*:$", source, re.MULTILINE)
     # As long for any number of trips.

@@ -64,20 +64,14 @@ from autodiff_compiler.runtime import finish
 def layer_grad(weights, x):
     t = weights * x
     t2 = np.log(1.0 + np.exp(t))
-    x_saved = []
+    h_bar = np.zeros_like(weights)
     for k in range(2):
         t3 = t2[k]
         before, x2 = 2.0, 1.0
         while bool(abs(before - x2) > 1e-12):
             x3 = 0.5 * (x2 + t3 / x2)
             x2, before = x3, x2
-        x_saved.append(x2)
-    h_bar = np.zeros_like(weights)
-    # adjoint of line 51: for k in range(2):
-    for k in reversed(range(2)):
-        x2 = x_saved.pop()
         # adjoint of line 52: total = total + solution(babylonian, h[k], 1.0)
-        t3 = t2[k]
         t4 = 1.0 - finish(0.5 - 0.5 / x2 * (t3 / x2), x2)
         h_bar[k] += 1.0 / t4 * finish(0.5 / x2 if x2 else np.inf, t3)
     # adjoint of line 18: return log1pexp(x), (1.0 - 1.0 / (1.0 + np.exp(x))) * x_dot

@@ -23,9 +23,9 @@ import numpy as np
 
 def lattice_grad(p, up):
     t = p - 1.0
-    v = np.maximum(t, 0.0)
     n = p.shape[0] - 1
     saved = []
+    v = np.maximum(t, 0.0).tolist()
     for i in range(n, 0, -1):
         for j in range(i):
             t2 = v[j + 1]
@@ -34,7 +34,7 @@ def lattice_grad(p, up):
             v[j] = up * t2 + (1.0 - up) * t3
     v[0]
     t2 = 1.0 - up
-    v_bar = np.zeros_like(p)
+    v_bar = [0.0] * p.shape[0]
     # adjoint of line 14: return v[0]
     v_bar[0] = 1.0
     up_bar = 0.0
@@ -48,4 +48,4 @@ def lattice_grad(p, up):
             v_bar[j] = t5 * t2
             up_bar = up_bar - t5 * t3 + t5 * t4
             v_bar[j + 1] += t5 * up
-    return v_bar * (0.5 * np.sign(t) + 0.5), up_bar
+    return np.array(v_bar) * (0.5 * np.sign(t) + 0.5), up_bar

@@ -25,14 +25,15 @@ def walk_grad(a, b, steps):
     x = a * b
     y = a + b
     n = min(steps.shape[0], 3)
+    steps_list = steps.tolist()
     for i in range(n):
-        t = y * steps[i]
+        t = y * steps_list[i]
         y = x - i * y
         x = t
     x_bar, y_bar = y, x
     # adjoint of line 10: for s, k in zip(steps, range(3)):
     for i in reversed(range(n)):
         # adjoint of line 12: pair = (y * s, x - k * y)
-        y_bar2 = x_bar * steps[i] - y_bar * i
+        y_bar2 = x_bar * steps_list[i] - y_bar * i
         x_bar, y_bar = y_bar, y_bar2
     return y_bar + x_bar * b, y_bar + x_bar * a

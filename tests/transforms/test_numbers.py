@@ -1,0 +1,417 @@
+"""Loops in Python's numbers: values, types, errors and derivatives are those of NumPy's numbers."""
+
+import copy
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from autodiff_compiler.transforms import pipeline
+
+PROGRAMS = []
+
+
+def program(*args, argnums=0, python=True):
+    """Registers a program; `python`: its loops are written in Python's numbers."""
+
+    def register(f):
+        PROGRAMS.append(pytest.param(f, args, argnums, python, id=f"{f.__name__}-{len(PROGRAMS)}"))
+        return f
+
+    return register
+
+
+V = np.array([1.5, 2.0, 3.0])
+EMPTY = np.zeros(0)
+
+
+@program(EMPTY)
+@program(V)
+def cubes(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] * x[i] * x[i] + x[i]
+    return s
+
+
+@program(np.array([1.0, 0.0, -0.0, 3.0]))
+def reciprocals(x):
+    s = 0.0
+    for i in range(len(x)):
+        s = s / 2.0 + (1.0 / x[i] + x[i] * x[i] + x[i]) * x[i]
+    return s
+
+
+@program(EMPTY, 2)
+@program(EMPTY, 0.0)
+@program(V, 0.0)
+def divided_afterwards(x, k):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] * x[i] + x[i] * 3.0
+    return s / k
+
+
+@program(V, 0)
+@program(V, 2)
+def left_early(x, k):
+    s = 0.0
+    for i in range(len(x)):
+        if i == k:
+            break
+        s = x[i] * x[i] + x[i] * 3.0
+    return s / 0.0 if k == 99 else s * 2
+
+
+@program(V, 0.0)
+def divided_inside(x, k):
+    s = t = 0.0
+    for i in range(len(x)):
+        s = s * 0.5 + x[i] * x[i]
+        t = s / k
+    return t + s
+
+
+@program(np.array([1e160, 2.0, 3.0]))
+def large_powers(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] ** 2 * x[i] + x[i] ** 3
+    return s
+
+
+@program(np.array([-2.0, 2.0, 3.0]))
+def roots_of_negatives(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += (x[i] * x[i] * x[i]) ** 0.5 + x[i]
+        s = s * 2.0 + x[i] * x[i] - x[i] + 0.1 * x[i]
+    return s
+
+
+@program(np.array([1, 2, 3]), V, argnums=1)
+def beside_integers(n, x):
+    s = 0.0
+    for i in range(len(x)):
+        s += (x[i] * x[i] * 2.0) * n[i] + x[i] // 2.0 + x[i] % 1.0
+    return s
+
+
+@program(V.astype(np.float32), V, argnums=(0, 1))
+def beside_float32(a, x):
+    s = 0.0
+    for i in range(len(x)):
+        v = x[i] * x[i] * 2.0
+        s += np.sum(a * v) + v * 3.0
+    return s
+
+
+@program(V, python=False)
+def kept_in_lists(x):
+    items, s = [], 0.0
+    for i in range(len(x)):
+        v = x[i] * x[i] * 2.0 + x[i]
+        items.append(v)
+        s += v * v
+    return s, items
+
+
+@program(V)
+def compared(x):
+    s, best = 0.0, None
+    for i in range(len(x)):
+        v = x[i] * x[i] * 2.0 + x[i]
+        if best is None or v > best:
+            best = v
+        s += v * v * x[i]
+    return s * best
+
+
+@program(V)
+def masks(x):
+    s, count = 0.0, 0
+    for i in range(len(x)):
+        v = x[i] * x[i] * 2.0 + x[i] * x[i] - x[i] * 0.5
+        count = count + (v > 5.0)
+        s += v * ~(v > 5.0)
+    return s, count
+
+
+@program(V)
+def stored(x):
+    y = np.zeros(3)
+    for i in range(len(x)):
+        y[i] = x[i] * x[i] * 2.0
+        y[i] += y[i - 1] * x[i]
+    return y, y.sum()
+
+
+@program(np.zeros((0, 3)), python=False)
+@program(np.array([V, V + 1.0]))
+def stored_in_tables(x):
+    y = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            y[i, j] = x[i, j] * x[i, j] * 2.0 + y[i - 1, j]
+    return y
+
+
+@program(V, python=False)
+def seen_by_a_view(x):
+    y = np.zeros(3)
+    z, s = y[1:], 0.0
+    for i in range(len(x)):
+        y[i] = x[i] * 2.0
+        s += z[0]
+    return z.sum() * s
+
+
+@program(V)
+def swapped(x):
+    u, v = x.copy(), np.zeros(3)
+    for _ in range(4):
+        for i in range(len(x)):
+            v[i] = 0.5 * u[i] + u[i - 1] * u[i - 2]
+        u, v = v, u
+    return u, v
+
+
+@program(V)
+def old_and_new(x):
+    u = x.copy()
+    for _ in range(3):
+        w = u
+        u = u.copy()
+        for i in range(len(x)):
+            u[i] = w[i] * w[i - 1] - 0.5 * w[i] + u[i - 1]
+    return u
+
+
+@program(V)
+def out_of_range(x):
+    s = 0.0
+    for i in range(len(x) + 1):
+        s += x[i] * x[i] * x[i]
+    return s
+
+
+@program(np.array([1.5, np.inf, np.nan]))
+def not_finite(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] * x[i] * x[i]
+        if x[i] * 2.0 == x[i]:
+            s -= x[i]
+    return s
+
+
+@program(V)
+def extremes(x):
+    s = b = 0.0
+    for i in range(len(x)):
+        v = x[i] * x[i] - 3.0
+        b = max(b, v * 2.0)
+        s = min(v, b) + abs(v) - v * x[i]
+    return s * b
+
+
+@program(V, python=False)
+def printed(x):
+    s, text = 0.0, ""
+    for i in range(len(x)):
+        v = x[i] * x[i] - 3.0
+        s += v * v
+        text += str(type(v))
+    return s, text
+
+
+@program(V, python=False)
+def methods(x):
+    s = 0.0
+    for i in range(len(x)):
+        v = x[i] * x[i] - 3.0
+        s += v * v + v.item() + v.sum()
+    return s
+
+
+@program(V, 9.0)
+@program(V, 0.0)
+def while_it_is_small(x, most):
+    i, s, v = 0, 0.0, 0.0
+    while i < len(x) and s < most:
+        v = x[i] * x[i] - 1.0
+        s += v * v
+        i += 1
+    return s / v
+
+
+@program(V, np.float64(2.0), argnums=(0, 1))
+@program(V, 2.0, argnums=(0, 1))
+@program(V, 3.0, argnums=(0, 1))
+def quotients(x, k):
+    s = k
+    for i in range(len(x)):
+        s = s * k + x[i] * x[i] / (k - 2.0) + x[i]
+    return s
+
+
+@program(V, 2.0, argnums=(0, 1))
+@program(V, 3.0, argnums=(0, 1))
+def first_by_pythons_number(x, k):
+    s, t = k - 2.0, 0.0
+    for i in range(len(x)):
+        t = k / s
+        s = s * k + x[i] * x[i]
+    return t
+
+
+@program(V)
+def in_arrays(x):
+    s = 0.0
+    for i in range(len(x)):
+        s = s * 2.0 + x[i] * x[i] - x[i] * 0.1 + x[i] * x[i] * s
+        u = np.array([s, x[i] * s])
+        s = s + u.sum()
+    return s
+
+
+@program(V)
+def functions(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += np.sqrt(x[i] * x[i] * x[i]) + math.exp(x[i] * 0.1) * (x[i] + 0.5 * x[i] * x[i])
+    return s
+
+
+@program(V)
+def complexes(x):
+    s = 0.0
+    for i in range(len(x)):
+        c = x[i] * x[i] * 1j
+        s += abs(c + x[i] * 2.0) * (x[i] * x[i] - 0.5 * x[i])
+    return s
+
+
+@program(np.array([[3.0, 1.0], [2.0, 4.0], [0.5, 1.0]]), np.array([2, 0, 2, 1]))
+def rows(x, which):
+    s = 0.0
+    for i in which:
+        a, b = x[i]
+        s = s * 0.9 + a * a - a * b + b * 0.5
+    return s
+
+
+def exactly(v):
+    if isinstance(v, (list, tuple)):
+        return [type(v).__name__, *map(exactly, v)]
+    if isinstance(v, np.ndarray):
+        return v.dtype.str, v.shape, v.tobytes()
+    return type(v).__name__, repr(v)
+
+
+def outcome(f, args):
+    try:
+        return exactly(f(*copy.deepcopy(args)))
+    except Exception as error:
+        return type(error).__name__
+
+
+def total(f):
+    def of_first(*args):
+        out = f(*args)
+        return np.sum(out[0]) if isinstance(out, tuple) else np.sum(out)
+
+    return of_first
+
+
+def without_the_pass(monkeypatch):
+    monkeypatch.setattr(pipeline, "PASSES", tuple(row for row in pipeline.PASSES if row.name != "numbers"))
+
+
+@pytest.mark.parametrize("f, args, argnums, python", PROGRAMS)
+def test_values_and_types(f, args, argnums, python):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert outcome(lambda *a: ad.vjp(f, *a)[0], args) == outcome(f, args)
+
+
+@pytest.mark.parametrize("f, args, argnums, python", PROGRAMS)
+def test_derivatives(f, args, argnums, python, monkeypatch):
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for transform in (ad.grad, ad.hessian):
+            found = [outcome(transform(total(f), argnums=argnums), args)]
+            with monkeypatch.context() as patch:
+                without_the_pass(patch)
+                found.append(outcome(transform(total(f), argnums=argnums), args))
+            if isinstance(found[0], str) or isinstance(found[1], str):
+                assert found[0] == found[1]
+                continue
+            new = transform(total(f), argnums=argnums)(*copy.deepcopy(args))
+            with monkeypatch.context() as patch:
+                without_the_pass(patch)
+                old = transform(total(f), argnums=argnums)(*copy.deepcopy(args))
+            np.testing.assert_equal(flat(new).shape, flat(old).shape)
+            np.testing.assert_allclose(flat(new), flat(old), rtol=1e-10)
+
+
+def flat(x):
+    return np.concatenate([flat(y) for y in x]) if isinstance(x, tuple) else np.ravel(np.asarray(x, float))
+
+
+@pytest.mark.parametrize("f, args, argnums, python", [p for p in PROGRAMS if p.values[3]])
+def test_which_are_lists(f, args, argnums, python):
+    text = ad.grad(total(f), argnums=argnums).source(*copy.deepcopy(args))
+    assert ".tolist()" in text or "] * " in text
+
+
+def test_lists_are_made_once():
+    def f(x, k):
+        s = 0.0
+        for i in range(len(x)):
+            s = k * s + x[i] * x[i] * s - x[i]
+        return s
+
+    text = ad.value_and_grad(f, argnums=1).source(np.ones(5), 0.5)
+    assert text.count("x.tolist()") == 1
+
+
+def test_a_few_elements_of_a_large_array():
+    """The list of all of it would cost more than it brings."""
+
+    def f(x, k):
+        s = 0.0
+        for i in range(20):
+            s = k * s + x[i] * x[i] * s - x[i] + s * s
+        return s
+
+    x = np.ones(100_000)
+    text = ad.value_and_grad(f, argnums=(0, 1)).source(x, 0.5)
+    assert "tolist" not in text and "x.item(i)" in text
+    assert ad.value_and_grad(f, argnums=1)(x, 0.5)[0] == f(x, 0.5)
+
+
+def test_warnings_of_divisions():
+    def f(x):
+        s = 0.0
+        for i in range(len(x)):
+            s += 1.0 / x[i] + x[i] * x[i] - x[i] * 0.5
+        return s
+
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        ad.value_and_grad(f)(np.array([1.0, 0.0]))
+
+
+def test_pickled_and_called_again():
+    def f(x):
+        y = np.zeros(len(x))
+        for i in range(1, len(x)):
+            y[i] = 0.5 * y[i - 1] + x[i] * x[i]
+        return y
+
+    y, pullback = ad.vjp(f, V)
+    first = pullback(np.ones(3))
+    y[:] = 0.0
+    np.testing.assert_array_equal(pullback(np.ones(3))[0], first[0])
