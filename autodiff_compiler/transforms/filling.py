@@ -105,11 +105,11 @@ def subscript_of(path: Any, axis: int) -> Any:
     if not path or path[0][0] != "index" or len(path[0][1]) <= axis:
         return None
     *others, item = path[0][1][: axis + 1]
-    plain = all(isinstance(x, slice) or (type(x) is not bool and is_number(x)) for x in others)
+    plain = all(isinstance(x, slice) or (type(x) is not bool and is_subscript(x)) for x in others)
     return item if plain else None
 
 
-def is_number(x: Any) -> bool:
+def is_subscript(x: Any) -> bool:
     """An int, or a value that is one."""
     if type(x) is not Value:
         return type(x) is int

@@ -30,7 +30,6 @@ def f_grad(x):
     for i in reversed(range(1, n)):
         # adjoint of line 4: y[i] = 0.5 * y[i - 1] + x[i] * x[i]
         t = y_bar[i]
-        y_bar[i] = 0.0
         x_bar[i] += 2.0 * (t * x_list[i])
         y_bar[i - 1] += t * 0.5
     return np.array(x_bar)

@@ -46,6 +46,7 @@ from .checkpoint import asks_for_segments, opened, segmented
 from .collect import collect
 from .common import merge_equal
 from .custom import call_functions
+from .dead_stores import drop_dead_stores
 from .inplace import InPlace
 from .jacobian import combine, is_number, stack_cotangents, stack_tangents
 from .jvp import push_forward
@@ -150,6 +151,11 @@ def _share_loops(task: Task) -> None:
         task.before_change, task.shared = None, True
 
 
+def _drop_dead_stores(task: Task) -> None:
+    if drop_dead_stores(task.fn, task.before_change):
+        task.before_change = None
+
+
 def _numbers(task: Task) -> None:
     if numbers(task.fn, task.before_change):
         task.before_change = None
@@ -217,6 +223,8 @@ PASSES: tuple[Pass, ...] = (
          lambda task: task.split is None and _has_regions(task)),
     Pass("print", "common", lambda task: merge_equal(task.fn),
          "any function", "no operation of a derivative computes what is there already", lambda task: task.shared),
+    Pass("print", "dead stores", _drop_dead_stores,
+         "a function that nobody differentiates again", "no loop stores at its index what nothing reads", _has_regions),
     Pass("print", "own", _own,
          "an adjoint whose backward sweep becomes a function", "that function reads only arrays of its own",
          lambda task: task.split is not None),

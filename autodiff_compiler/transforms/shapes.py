@@ -26,10 +26,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ..ir.core import Function, Op, Region, Value, leaves, map_leaves, type_of
-from ..ir.opset import CAST, DIM, SIZE, SPREAD
-from ..ir.rewrite import content_operands
-from ..ir.types import same_dtype
+import numpy as np
+
+from ..ir.core import DERIVED, FUNC, Function, Op, Region, Value, leaves, map_leaves, type_of
+from ..ir.opset import ADD, CAST, DIM, PRIMS, SIZE, SPREAD, SUB, ZEROS
+from ..ir.rewrite import content_operands, enclosing, region_of
+from ..ir.types import Dim, Dims, Ty, py_int, same_dtype
 
 
 def reads_lengths_only(op: Op) -> bool:
@@ -77,12 +79,71 @@ def shapes_from_arguments(fn: Function) -> None:
                     map_leaves(functools.partial(source, op=op, dims=region.dims), a) if k in positions else a
                     for k, a in enumerate(op.args)
                 )
+            if op.prim is ZEROS and type(op.args[0]) is Value and _is_away(op.args[0], op):
+                zeros.append((op, op.args[0].type))
             for inner in op.regions:
                 visit(inner)
             if region is fn.body and not op.regions:  # the result of a branch may be undefined on another path
                 before.extend(r for r in op.results if r in needed and r.type.kind == "array" and r.type.dims)
 
+    zeros: list[tuple[Op, Ty]] = []
     visit(fn.body)
+    lengths: dict[Any, Any] = {}
+    for op, t in zeros:
+        _count_out(op, t, params, fn, lengths)
+
+
+def _is_away(v: Value, op: Op) -> bool:
+    """The value was computed in a loop or branch of the forward sweep, so that it would be saved."""
+    home = region_of(v)
+    return v.op is not None and all(region is not home for region in enclosing(op.parent))
+
+
+def _count_out(op: Op, t: Ty, params: list[Value], fn: Function, lengths: dict[Any, Any]) -> None:
+    """Make zeros of a shape that is known by the arguments' shapes, and not of the shape of an array."""
+    if t.kind != "array" or not t.dims or t.dtype != np.dtype(float) or op.parent is None:
+        return
+    top, dims = op, op.parent.dims
+    while top.parent is not fn.body:
+        if top.parent is None or top.parent.op is None or top.parent.op.prim is FUNC:
+            return
+        top = top.parent.op
+    axes: list[Any] = [d if isinstance(d, int) else _axis(d, params, dims) for d in map(dims.find, t.dims)]
+    if None in axes:
+        return
+    made: list[Any] = []
+    for d in axes:
+        if isinstance(d, int):
+            made.append(d)
+            continue
+        param, axis, off = d
+        if d not in lengths:
+            at = next((k for k, x in enumerate(fn.body.ops) if x.tag == DERIVED), 0)
+            length = _new(fn.body, at, DIM, (param, axis))
+            if off:
+                length = _new(fn.body, at + 1, SUB if off > 0 else ADD, (length, abs(off)))
+            lengths[d] = length
+        made.append(lengths[d])
+    op.prim, op.args, op.kwargs = PRIMS[np.zeros], (tuple(made) if len(made) > 1 else made[0],), {}
+
+
+def _axis(d: Dim, params: list[Value], dims: Dims) -> tuple[Value, int, int] | None:
+    """An axis of an argument, and by how much it is longer."""
+    if d.off > 2 and not dims.not_zero(d):
+        return None  # the axis may be shorter
+    for p in params:
+        for k, e in enumerate(map(dims.find, p.type.dims or ())):
+            if isinstance(e, Dim) and e.root == d.root and e.off == 0:
+                return p, k, d.off
+    return None
+
+
+def _new(region: Region, at: int, prim: Any, args: tuple[Any, ...]) -> Value:
+    op = Op(prim, args)
+    op.tag, op.parent = DERIVED, region
+    op.results = [Value(py_int(), "", op)]
+    region.ops.insert(at, op)
+    return op.result
 
 
 def _needed(body: Region) -> set[Value]:
