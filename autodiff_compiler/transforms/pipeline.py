@@ -13,7 +13,7 @@ looks like then can be seen:
 >>> with after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
 ...     adjoint_of_double = adjoint(lower(double, (np.ones(3),)).function, [0], seeds=[1.0])
 >>> [name for name, _ in seen]
-['differentiate', 'shapes', 'dead code', 'residuals']
+['differentiate', 'masks', 'shapes', 'dead code', 'residuals']
 >>> print(dict(seen)["residuals"])
 func double(%x: float64[d1]) {
   %x_bar: float64[d1] = spread 2.0, %x   # line 2
@@ -51,6 +51,7 @@ from .inplace import InPlace
 from .jacobian import combine, is_number, stack_cotangents, stack_tangents
 from .jvp import push_forward
 from .lists import forget_likes
+from .masks import simplify_masks
 from .numbers import numbers
 from .residuals import place
 from .results import finish_results, finish_tangents, own_tangents, own_what_is_read
@@ -174,6 +175,8 @@ PASSES: tuple[Pass, ...] = (
     Pass("adjoint", "differentiate", _differentiate,
          "a function", "its adjoint: the backward sweep names forward values wherever they are defined",
          doing="differentiating it"),
+    Pass("adjoint", "masks", lambda task: simplify_masks(task.fn),
+         "an adjoint", "no mask of a cotangent is true everywhere, or applied again", lambda task: task.optimise),
     Pass("adjoint", "shapes", lambda task: shapes_from_arguments(task.fn),
          "an adjoint", "operations that need a shape only ask an argument for it", lambda task: task.optimise),
     Pass("adjoint", "dead code", lambda task: drop_dead(task.fn),

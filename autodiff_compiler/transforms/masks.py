@@ -1,0 +1,192 @@
+"""Masks of cotangents that change nothing: of masks that are true everywhere, and of one mask inside of another.
+
+A strong zero is kept by a mask, ``np.where(mask, g, 0.0)``, as long as something infinite may meet it. Rules build such
+masks one at a time. Takes an adjoint. Gives an adjoint in which a mask is applied to the last result only, where the
+same mask was applied to the operands too, and in which a mask that was put together of slices that make up the axis is
+none.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show_source
+>>> def f(x, k):
+...     r = np.sqrt(x * x)
+...     return np.sum(np.where(r < 2.5, k * (r * r - 2.0 * r), 0.0))
+>>> show_source(f, np.ones(3), 0.5)
+def f_grad(x, k):
+    r = np.sqrt(x * x)
+    t = r < 2.5
+    # adjoint of line 3: return np.sum(np.where(r < 2.5, k * (r * r - 2.0 * r), 0.0))
+    t2 = spread(1.0, x) * t * k
+    r_bar = t2 * -2.0
+    r_bar += 2.0 * (t2 * r)
+    return 2.0 * np.where(t, over(r_bar * 0.5, r) * x, 0.0)
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..ir.core import DERIVED, Function, Op, Region, Value, leaves
+from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, PRIMS, SET, SPREAD, SUB
+from ..ir.rewrite import collect_uses, replace_values, substitute
+from ..ir.types import Dims, same_dtype
+from ..operations.choices import OVER, PRODUCT, QUOTIENT, RATIO, WHERE
+
+AND, OR = {PRIMS[operator.and_], PRIMS[np.logical_and]}, {PRIMS[operator.or_], PRIMS[np.logical_or]}
+_ELEMENTWISE = {ACCUM, ADD, SUB, MUL, DIV, NEG, OVER, RATIO, QUOTIENT, PRODUCT}
+DEEP = 8  # operations between one mask and the other
+
+
+def simplify_masks(fn: Function) -> None:
+    """Leave out masks of cotangents that change nothing."""
+    if not any(op.prim is WHERE and op.tag == DERIVED for op in fn.body.walk()):
+        return
+    _Masks(fn).run()
+
+
+class _Masks:
+    def __init__(self, fn: Function):
+        self.fn = fn
+        self.same: dict[Value, Any] = {}  # what stands for a value
+        self.full: set[Value] = set()  # masks that are true everywhere
+
+    def run(self) -> None:
+        self._visit(self.fn.body)
+        self.uses = collect_uses(self.fn.body)
+        for op in list(self.fn.body.walk()):
+            if op.prim is WHERE and op.tag == DERIVED and _is_zero(op.args[2]) and op.parent is not None:
+                op.args = (op.args[0], self._without(op.args[1], op.args[0], op.parent, DEEP), op.args[2])
+        ones: dict[Value, Any] = {}
+        for op in self.fn.body.walk():
+            if op.prim is MUL and op.tag == DERIVED and op.parent is not None:
+                for a, b in (op.args, op.args[::-1]):
+                    if _number(a) == 1.0 and _alike(op.result, b, op.parent.dims):
+                        ones[op.result] = b
+        replace_values(self.fn.body, ones)
+
+    def _visit(self, region: Region) -> None:
+        """Put what is the same in the place of values, from the first operation to the last."""
+        for op in region.ops:
+            if any(v in self.same for v in op.operands()):
+                op.args, op.kwargs = substitute(op.args, self.same), substitute(op.kwargs, self.same)
+            for inner in op.regions:
+                self._visit(inner)
+            if op.tag == DERIVED and len(op.results) == 1:
+                found = self._simpler(op, region.dims)
+                if found is not None:
+                    self.same[op.result] = found
+        if any(v in self.same for v in leaves(region.exit)):
+            region.exit = substitute(region.exit, self.same)
+
+    def _simpler(self, op: Op, dims: Dims) -> Any:
+        """What an operation on masks, or with one, is."""
+        if op.prim in AND | OR:
+            a, b = op.args[:2]
+            if not _alike(op.result, a, dims) or not _alike(op.result, b, dims) or op.kwargs:
+                return None
+            if a is b:
+                return a
+            # ``a | (a & b)`` and ``a & (a | b)`` are a.
+            for one, other in ((a, b), (b, a)):
+                if other.op is not None and other.op.prim in (AND if op.prim in OR else OR) and one in other.op.args:
+                    return one
+                if one in self.full:
+                    return other if op.prim in AND else one
+        elif op.prim is SET and op.args[2] is True and op.result.type.dtype == np.dtype(bool):
+            if _covers(op):
+                self.full.add(op.result)
+        elif op.prim is WHERE and op.args[0] in self.full and _alike(op.result, op.args[1], dims):
+            return op.args[1]
+        return None
+
+    def _without(self, x: Any, mask: Value, region: Region, depth: int) -> Any:
+        """The operand of a mask, computed from what was not masked by the same one before."""
+        if type(x) is not Value or x.op is None or depth == 0 or x.op.tag != DERIVED:
+            return x
+        op = x.op
+        if op.prim is WHERE and op.args[0] is mask and _is_zero(op.args[2]) and _alike(x, op.args[1], region.dims):
+            return self._without(op.args[1], mask, region, depth - 1)
+        if op.prim in _ELEMENTWISE and op.parent is region and self._only_through(x, mask, DEEP):
+            args = [self._without(a, mask, region, depth - 1) for a in op.args]
+            op.args = tuple(args)
+        return x
+
+    def _only_through(self, x: Value, mask: Value, depth: int) -> bool:
+        """All that reads a value reads it through the mask, or computes with it what is read so."""
+        return depth > 0 and all(
+            isinstance(user, Op)
+            and user.tag == DERIVED
+            and (
+                (user.prim is WHERE and user.args[0] is mask and _is_zero(user.args[2]))
+                or (
+                    user.prim in _ELEMENTWISE
+                    and user.parent is not None
+                    and _alike(user.result, x, user.parent.dims)
+                    and self._only_through(user.result, mask, depth - 1)
+                )
+            )
+            for user in self.uses.get(x, ())
+        )
+
+
+def _number(x: Any) -> float | None:
+    """The number that is the same everywhere in an array."""
+    spread = type(x) is Value and x.op is not None and x.op.prim is SPREAD and type(x.op.args[0]) is float
+    return x.op.args[0] if spread else None
+
+
+def _is_zero(x: Any) -> bool:
+    return type(x) is float and x == 0.0
+
+
+def _alike(a: Value, b: Any, dims: Dims) -> bool:
+    """They are arrays of one shape and dtype."""
+    if type(b) is not Value or a.type.kind != "array" or b.type.kind != "array" or not a.type.dims or not b.type.dims:
+        return False
+    same = len(a.type.dims) == len(b.type.dims) and all(map(dims.same, a.type.dims, b.type.dims))
+    return same and same_dtype(a.type.dtype, b.type.dtype)
+
+
+def _covers(store: Op) -> bool:
+    """With the stores before it, it has put the same into all of an array: everywhere, or into slices along an axis of
+    which each begins where another one ends."""
+    parts: dict[Any, list[tuple[Any, Any]]] = {}
+    op: Op | None = store
+    while op is not None and op.prim is SET and op.args[2] is True:
+        path = op.args[1]
+        if len(path) == 1 and path[0][0] == "index":
+            items = path[0][1]
+            cut = [k for k, item in enumerate(items) if item is not None and not _is_whole(item)]
+            if not cut:
+                return True
+            if len(cut) == 1 and type(items[cut[0]]) is slice and items[cut[0]].step is None and None not in items:
+                parts.setdefault(cut[0], []).append((items[cut[0]].start, items[cut[0]].stop))
+        base = op.args[0]
+        op = base.op if type(base) is Value else None
+    return any(map(_chain, parts.values()))
+
+
+def _is_whole(item: Any) -> bool:
+    return type(item) is slice and item.start is None and item.stop is None and item.step in (None, 1)
+
+
+def _chain(parts: list[tuple[Any, Any]]) -> bool:
+    """The slices lead from the beginning to the end."""
+    at: Any = None
+    for _ in parts:
+        following = [stop for start, stop in parts if _same_bound(start, at)]
+        if not following:
+            return False
+        at = following[0]
+        if at is None:
+            return True
+    return False
+
+
+def _same_bound(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is int and type(b) is int and a == b) or (type(a) is int and a == 0 and b is None)
+
+
+__all__ = ["simplify_masks"]

@@ -1,0 +1,91 @@
+"""Masks of cotangents: those that change nothing go, and zeros stay where something infinite is masked."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from tests.differences import differences
+
+X = np.array([[0.5, -1.5, 2.0], [1.0, 3.0, -0.7]])
+
+
+def within_a_distance(x):
+    r = np.sqrt(np.sum(x**2, axis=1))
+    e = np.exp(-1.3 * (r - 0.5))
+    return np.sum(np.where(r < 2.5, 0.7 * (e * e - 2.0 * e), 0.0))
+
+
+def twice_the_same(x):
+    mask = x > 0.0
+    y = np.where(mask, np.sqrt(np.abs(x)), 0.0)
+    return np.sum(np.where(mask, y * y * x, 0.0) * y)
+
+
+def two_masks(x):
+    low, high = x > -1.0, x < 1.8
+    y = np.where(low, np.sqrt(x + 1.0001), 0.0)
+    return np.sum(np.where(high, y * x, x) * np.where(low & high, y, 1.0))
+
+
+def opposite_masks(x):
+    mask = x > 0.0
+    return np.sum(np.where(mask, np.sqrt(np.abs(x)), 0.0) + np.where(~mask, x * x, 0.0))
+
+
+def gates(x):
+    n = x.shape[1] // 3
+    g = 1.0 / (1.0 + np.exp(-x))
+    cell = g[:, n : 2 * n] * 0.3 + g[:, :n] * np.tanh(g[:, 2 * n :])
+    return np.sum(cell**2)
+
+
+def gates_with_a_gap(x):
+    g = 1.0 / (1.0 + np.exp(-x))
+    return np.sum(g[:, :1] * g[:, 2:])
+
+
+def overlapping_slices(x):
+    g = 1.0 / (1.0 + np.exp(-x))
+    return np.sum(g[:, :2] * g[:, 1:])
+
+
+PROGRAMS = [
+    within_a_distance, twice_the_same, two_masks, opposite_masks, gates, gates_with_a_gap, overlapping_slices,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_derivatives(f):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_allclose(ad.grad(f)(X), differences(f, X), rtol=1e-6, atol=1e-8)
+        hessian = ad.hessian(f)(X)
+        np.testing.assert_allclose(hessian, differences(ad.grad(f), X), rtol=1e-5, atol=1e-6)
+
+
+def test_zeros_stay():
+    """The root is infinitely steep where the mask is false."""
+
+    def f(x):
+        r = np.sqrt(x)
+        return np.sum(np.where(x > 0.0, r * r * x - 2.0 * r, 0.0))
+
+    found = ad.grad(f)(np.array([0.0, 4.0]))
+    assert found[0] == 0.0
+    np.testing.assert_allclose(found[1], 2.0 * 4.0 - 0.5)
+
+
+def test_overflow_stays_flat():
+    assert np.all(ad.grad(gates)(np.full((2, 3), -800.0)) == 0.0)
+
+
+def test_fewer_masks():
+    assert ad.grad(within_a_distance).source(X).count("np.where") <= 2
+    assert "np.where" not in ad.grad(gates).source(X) and " = True" not in ad.grad(gates).source(X)
+
+
+def test_a_gap_is_masked():
+    text = ad.grad(gates_with_a_gap).source(X)
+    assert " = True" in text
