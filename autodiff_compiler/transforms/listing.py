@@ -287,21 +287,18 @@ class Lists:
         roots = [root for root in map(self._root, items) if type(root) is Value]
         if len(set(roots)) < len(roots):
             return False  # a diagonal
-        return all(self._runs_along(x, d, loop, 3) for x, d in zip(items, dims))
-
-    def _at_hand(self, length: Any) -> int:
-        """A length for the arguments at hand; of one that is not known, that it is large."""
-        length = self.dims.find(length)
-        return length if isinstance(length, int) else self.dims.lengths.get(length.root, SMALL + 1)
+        return all(self._runs_along(x, d, loop, 3) or self._is_short(d) for x, d in zip(items, dims))
 
     def _is_short(self, length: Any) -> bool:
-        return self._at_hand(length) <= SMALL
+        """The axis has few elements. Of another argument, that is checked: the code is for this answer."""
+        length = self.dims.find(length)
+        if isinstance(length, int):
+            return length <= SMALL
+        return length.root in self.dims.lengths and self.dims.prefers([(length,)], [(SMALL,)])
 
     def _runs_along(self, index: Any, length: Any, loop: Op, depth: int) -> bool:
-        length = self.dims.find(length)
-        if self._is_short(length):
-            return True
-        root = self._root(index)
+        """The index is the variable of a loop that runs along an axis of this length."""
+        length, root = self.dims.find(length), self._root(index)
         if type(root) is not Value or root.region is None or root.op is not None or depth == 0:
             return False
         inner = root.region.op
@@ -309,22 +306,18 @@ class Lists:
             return False
         if inner is not loop and loop.regions[0] not in enclosing(inner.parent):
             return False
-        full = False
-        for bound in inner.range[:2]:
-            end = self._root(bound)
-            if end is None:
-                continue
-            if isinstance(length, int) or end != length.root:
-                if not self._runs_along(bound, length, loop, depth - 1):
-                    return False
-            full = True
-        if not full:  # between two constants
-            return (
-                len(range(*inner.range[:3])) * 4 >= self._at_hand(length)
-                if all(type(x) is int for x in inner.range[:3])
-                else False
-            )
-        return True
+        ends = [bound for bound in inner.range[:2] if self._root(bound) is not None]
+        if not ends:  # between two constants
+            trips = len(range(*inner.range[:3])) if all(type(x) is int for x in inner.range[:3]) else 0
+            return isinstance(length, int) and trips * 4 >= length
+        return all(self._is_end(end, length) or self._runs_along(end, length, loop, depth - 1) for end in ends)
+
+    def _is_end(self, bound: Any, length: Any) -> bool:
+        """The bound of a loop is the length, but for a constant, or the least of it and others."""
+        op = bound.op if type(bound) is Value else None
+        if op is not None and op.prim.fn is min:
+            return any(self._is_end(x, length) for x in op.args)
+        return not isinstance(length, int) and self._root(bound) == length.root
 
     def _root(self, x: Any) -> Any:
         """What an integer is but for a constant: None of a constant, the root of a length, or another value."""
