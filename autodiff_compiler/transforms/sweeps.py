@@ -40,12 +40,14 @@ def share_loops(fn: Function, before_change: Any = None) -> bool:
     merged = Merging(fn, before_change)
     while merged.step(fn.body):
         pass
+    merged.go_on()
     return merged.any
 
 
 class Merging:
     def __init__(self, fn: Function, before_change: Any):
         self.fn, self.before_change, self.any = fn, before_change, False
+        self.sums: set[Value] = set()  # what merged loops have added up
         self.refresh()
 
     def refresh(self) -> None:
@@ -66,12 +68,34 @@ class Merging:
                     self.any = True
                     for k, first in later.items():
                         self.start_anew(back, k, first, region)
+                    self.sums.update(r for k, r in enumerate(back.results[:-2]) if _moves(back, k))
                     merge(forward, back, moved, region, self.fn)
                     self.refresh()
                     hand_over(forward.regions[0], self.uses)
                     self.refresh()
                     return True
         return any(self.step(inner) for op in region.ops if op.prim is not IF or self.any for inner in op.regions)
+
+    def go_on(self) -> None:
+        """Let a loop that adds to the sums of an earlier one go on with these, where it starts with zero."""
+        for op in [op for op in self.fn.body.walk() if op.prim in (ACCUM, ADD) and op.tag == DERIVED]:
+            first, second = op.args
+            if not (type(first) is type(second) is Value and {first, second} <= self.sums) or op.parent is None:
+                continue
+            before, after = first.op, second.op
+            if before is None or after is None or before.parent is not op.parent or after.parent is not op.parent:
+                continue
+            ops, k = op.parent.ops, after.results.index(second)
+            start = after.inits[k]
+            zero = start == 0.0 if type(start) is float else type(start) is Value and _made_by(start, ZEROS)
+            if not zero or ops.index(before) > ops.index(after):
+                continue
+            if len(self.uses.get(first, ())) == len(self.uses.get(second, ())) == 1:
+                after.args = (after.range, (*after.inits[:k], first, *after.inits[k + 1 :]), *after.args[2:])
+                ops.remove(op)
+                replace_values(self.fn.body, {op.result: second})
+                self.sums.discard(first)
+                self.refresh()
 
     def reversed_by(self, back: Op, region: Region) -> Op | None:
         """The loop whose iterations another one takes back: all that it saves is taken there, and nothing else is."""
@@ -189,6 +213,15 @@ class Merging:
         if any(type(x) is Value and x in versions for x in others):
             return False
         return all(type(x) is Value and x in versions for v in versions for x in _merged(v, back))
+
+
+def _made_by(v: Value, prim: Any) -> bool:
+    return v.op is not None and v.op.prim is prim
+
+
+def _moves(back: Op, k: int) -> bool:
+    """A loop does not hand on what it has got."""
+    return back.regions[0].exit[k + 1] is not back.regions[0].params[k + 1]
 
 
 def _merged(v: Value, back: Op) -> list[Any]:

@@ -185,6 +185,12 @@ def test_a_pullback_stays_apart(f):
     np.testing.assert_allclose(pullback(2.0)[0], 2.0 * ad.grad(f)(W, X), rtol=1e-12)
 
 
+def test_sums_go_on():
+    """The second loop adds to the sums of the first."""
+    text = ad.grad(one_after_the_other).source(W, X)
+    assert text.count("np.zeros_like(w)") == 1
+
+
 def test_nothing_is_saved():
     assert "append" not in ad.value_and_grad(only_adds).source(W, X)
 
