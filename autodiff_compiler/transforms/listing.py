@@ -150,6 +150,7 @@ class Lists:
         for loop in loops:
             for op in (loop, *loop.regions[0].walk()):
                 self.root.update(dict.fromkeys(op.regions, loop))
+        self.inside = {loop: list(loop.regions[0].walk()) for loop in loops}
         self.rejected: set[Op] = set()
         self.reads: dict[Op, tuple[Value, tuple[Any, ...], Op]] = {}
         self.webs: dict[tuple[Op, int], set[Value]] = {}
@@ -419,7 +420,7 @@ class Lists:
         v = op.args[2]
         if type(v) is not Value:
             return float(v)
-        if v.type.dtype == FLOAT64 and v.type.kind in ("py", "scalar"):
+        if is_double(v) and v.type.kind in ("py", "scalar"):
             return v
         assert op.parent is not None
         return insert(op.parent, op.parent.ops.index(op), PRIMS[float], (v,), PY_FLOAT, op.tag, "")

@@ -94,7 +94,7 @@ class _Masks:
                     return one
                 if one in self.full:
                     return other if op.prim in AND else one
-        elif op.prim is SET and op.args[2] is True and op.result.type.dtype == np.dtype(bool):
+        elif op.prim is SET and op.args[2] is True and same_dtype(op.result.type.dtype, np.dtype(bool)):
             if _covers(op):
                 self.full.add(op.result)
         elif op.prim is WHERE and op.args[0] in self.full and _alike(op.result, op.args[1], dims):

@@ -270,7 +270,7 @@ class Plan(Lists):
         if op.prim in (SET, ADDAT, opset.ACCUM):
             return (
                 types[0].kind == "array"
-                and types[0].dtype in (FLOAT64, np.dtype(complex))
+                and (types[0].dtype is not None and types[0].dtype.kind in "fc" and types[0].dtype in _MIXING)
                 and not any(x in self.changed for x in leaves(op.args[1] if op.prim is not opset.ACCUM else ()))
             )
         known = all(t.dtype is not None and t.dtype in _MIXING for t in types)
@@ -310,7 +310,7 @@ class Plan(Lists):
         if loop.range is not None and all(type(x) is int for x in loop.range[:3]):
             if len(range(*loop.range[:3])) < FEW and not any(op.prim is LOOP for op in loop.regions[0].walk()):
                 return False
-        inside = [op for op in self.ops if self.root.get(op.parent) is loop]  # type: ignore[arg-type]
+        inside = self.inside[loop]
         gain = sum([
             op in self.accesses or any(r in self.changed for r in op.results)
             for op in inside if not op.regions and op not in self.items

@@ -101,7 +101,7 @@ def _is_away(v: Value, op: Op) -> bool:
 
 def _count_out(op: Op, t: Ty, params: list[Value], fn: Function, lengths: dict[Any, Any]) -> None:
     """Make zeros of a shape that is known by the arguments' shapes, and not of the shape of an array."""
-    if t.kind != "array" or not t.dims or t.dtype != np.dtype(float) or op.parent is None:
+    if t.kind != "array" or not t.dims or not same_dtype(t.dtype, np.dtype(float)) or op.parent is None:
         return
     top, dims = op, op.parent.dims
     while top.parent is not fn.body:

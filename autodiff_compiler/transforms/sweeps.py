@@ -99,27 +99,28 @@ class Merging:
 
     def reversed_by(self, back: Op, region: Region) -> Op | None:
         """The loop whose iterations another one takes back: all that it saves is taken there, and nothing else is."""
-        stacks = {op.args[0] for op in back.regions[0].walk() if op.prim is POP}
-        stacks -= {op.results[0] for op in back.regions[0].walk() if op.prim is STACK_NEW}
+        taking = set(back.regions[0].walk())
+        own = {op.results[0] for op in taking if op.prim is STACK_NEW}
+        stacks = {op.args[0] for op in taking if op.prim is POP} - own
+        if any(op.prim.effects and op.prim is not POP and not (op.prim is PUSH and op.args[0] in own) for op in taking):
+            return None  # what it saves for a loop behind it is taken in the order in which it runs
+        pushing = [u for stack in stacks for u in self.uses[stack] if isinstance(u, Op) and u.prim is PUSH]
+        forward = _holder(pushing[0], region) if pushing else None
+        if forward is None or forward.prim is not LOOP or forward.range is None or len(forward.range) != 3:
+            return None
         assert back.range is not None
-        for forward in region.ops[: region.ops.index(back)]:
-            if forward.prim is not LOOP or forward.range is None or len(forward.range) != 3:
-                continue
-            if not all(a is b or (type(a) is int and a == b) for a, b in zip(forward.range, back.range)):
-                continue
-            if any(type(op.regions[0].exit[0]) is not int or op.regions[0].exit[0] != 0 for op in (forward, back)):
-                continue
-            inside = set(forward.regions[0].walk())
-            if any(op.prim.effects and op.prim not in (PUSH, POP) for op in inside):
-                continue
-            pushed = {op.args[0] for op in inside if op.prim is PUSH}
-            pushed -= {op.results[0] for op in inside if op.prim is STACK_NEW}
-            if not pushed or pushed != stacks:
-                continue
-            taking = set(back.regions[0].walk())
-            if all(u in inside or u in taking for stack in stacks for u in self.uses[stack]):
-                return forward
-        return None
+        if not all(a is b or (type(a) is int and a == b) for a, b in zip(forward.range, back.range)):
+            return None
+        if any(type(op.regions[0].exit[0]) is not int or op.regions[0].exit[0] != 0 for op in (forward, back)):
+            return None
+        inside = set(forward.regions[0].walk())
+        if any(op.prim.effects and op.prim not in (PUSH, POP) for op in inside):
+            return None
+        pushed = {op.args[0] for op in inside if op.prim is PUSH}
+        pushed -= {op.results[0] for op in inside if op.prim is STACK_NEW}
+        if pushed != stacks or any(u not in inside and u not in taking for stack in stacks for u in self.uses[stack]):
+            return None
+        return forward
 
     def needed(self, forward: Op, back: Op, region: Region, without: set[int]) -> list[Op] | None:
         """The operations between the two loops that the second one needs; None if they have to stay there. `without`:
@@ -213,6 +214,15 @@ class Merging:
         if any(type(x) is Value and x in versions for x in others):
             return False
         return all(type(x) is Value and x in versions for v in versions for x in _merged(v, back))
+
+
+def _holder(op: Op, region: Region) -> Op | None:
+    """The operation of the region that an operation is in."""
+    while op.parent is not region:
+        if op.parent is None or op.parent.op is None:
+            return None
+        op = op.parent.op
+    return op
 
 
 def _made_by(v: Value, prim: Any) -> bool:

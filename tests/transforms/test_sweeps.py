@@ -96,6 +96,17 @@ def chain(w, x):
     return np.sum(w)
 
 
+def saves_for_another(w, x):
+    """What the reversed loop saves for the second derivative depends on the order of its iterations."""
+    loss = 0.0
+    for k in range(len(x)):
+        y = x[k] * w * (1.0 + 0.1 * k)
+        if y[0] > 0.0:
+            loss += y[1] * y[1] * (k + 1)
+        loss += y[2] * y[0] * (k + 2)
+    return loss
+
+
 def curved(w, x):
     loss = 0.0
     for row in x:
@@ -156,7 +167,7 @@ def test_derivatives(f):
         np.testing.assert_allclose(x_bar, differences(lambda x: f(W, x), X), rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("f", MERGED + APART)
+@pytest.mark.parametrize("f", [*MERGED, *APART, saves_for_another])
 def test_second_derivatives(f):
     with contextlib.redirect_stdout(io.StringIO()):
         found = ad.hessian(f)(W, X)
