@@ -64,7 +64,8 @@ def is_double(x: Any) -> bool:
 def _is_index(x: Any) -> bool:
     if type(x) is not Value:
         return type(x) is int
-    return x.type.is_scalar and x.type.dtype is not None and x.type.dtype.kind in "iu"
+    t = x.type  # (a list refuses a large unsigned index with another error)
+    return t.is_scalar and t.dtype is not None and t.dtype.kind in "iu" and t.dtype != np.dtype(np.uint64)
 
 
 def picked(path: Any) -> tuple[Any, ...] | None:
@@ -97,6 +98,12 @@ def element_of(op: Op) -> tuple[Value, tuple[Any, ...]] | None:
 
 def _picks_one(op: Op, v: Value) -> bool:
     return op.prim is GET and op.args[0] is v and len(picked(op.args[1]) or ()) == 1
+
+
+def _runs_on(loop: Op) -> bool:
+    """Nothing ends the loop before its range does."""
+    code = loop.regions[0].exit[0]
+    return type(code) is int and code == 0
 
 
 def _is_item(op: Op) -> bool:
@@ -306,6 +313,8 @@ class Lists:
         if inner is None or inner.prim is not LOOP or root is not root.region.params[0] or inner.range is None:
             return False
         if inner is not loop and loop.regions[0] not in enclosing(inner.parent):
+            return False
+        if not all(_runs_on(around) for around in (inner, loop)):
             return False
         ends = [bound for bound in inner.range[:2] if self._root(bound) is not None]
         if not ends:  # between two constants

@@ -6,7 +6,7 @@ somebody could tell: where they are returned, or given to an operation that is n
 
 The numbers are the same, bit by bit, and so is what Python's numbers would do otherwise: a division by zero, which
 Python's numbers refuse, is left to NumPy (`DIVIDED`), and so is a power that may be too large (`RAISED`). What is lost
-is NumPy's warning of a sum or a product that overflows.
+is NumPy's warning of a sum or a product that overflows or is invalid.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -94,6 +94,12 @@ def _numpys(t: Ty) -> bool:
 
 def _is_nonzero(x: Any) -> bool:
     return type(x) in (int, float) and x != 0
+
+
+def _is_length(x: Any) -> bool:
+    """An int of Python's, by which the function itself has divided."""
+    t = type_of(x)
+    return t.kind == "py" and t.dtype is not None and t.dtype.kind == "i"
 
 
 def _is_small_power(x: Any) -> bool:
@@ -341,9 +347,10 @@ class Plan(Lists):
             if op.prim is POW and op.result in self.changed and op.tag == DERIVED and op.args[1] == 2:
                 op.prim, op.args = opset.MUL, (op.args[0], op.args[0])
             if op.prim in (opset.DIV, POW) and op.result in self.changed:
-                if op.prim is POW or not (op.tag == DERIVED and not any(_numpys(type_of(x)) for x in op.args)):
-                    if not _is_nonzero(op.args[1]) or op.prim is POW:
-                        op.prim = DIVIDED if op.prim is opset.DIV else RAISED
+                if op.prim is POW:
+                    op.prim = RAISED
+                elif not _is_nonzero(op.args[1]) and not (op.tag == DERIVED and _is_length(op.args[1])):
+                    op.prim = DIVIDED
         self._use_floats()
         self._make_firsts()
         for v in self.changed:
@@ -367,11 +374,12 @@ class Plan(Lists):
             loop = v.op
             assert loop is not None
             users = self.uses.get(v, ())
-            sure = self._surely_runs(loop)
-            new = (
-                self.behind(v, PRIMS[np.float64], (v,), NUMPYS_NUMBER) if sure
-                else self.behind(v, NUMPYS, (v, self._ran(loop)), v.type)
-            )  # fmt: skip
+            if self._surely_runs(loop):
+                new = self.behind(v, PRIMS[np.float64], (v,), NUMPYS_NUMBER)
+            else:
+                ran = self._ran(loop)
+                assert loop.parent is not None and ran.op is not None
+                new = insert(loop.parent, loop.parent.ops.index(ran.op) + 1, NUMPYS, (v, ran), v.type, loop.tag, "")
             for user in users:
                 substitute_in(user, {v: new}, after=loop)
 

@@ -267,6 +267,72 @@ def first_by_pythons_number(x, k):
     return t
 
 
+@program(np.full(3, 0.9))
+@program(np.full(3, 0.1))
+@program(np.full(1, 0.9))
+def left_by_a_condition(x):
+    t = 1.0
+    for i in range(1, len(x)):
+        t = abs(x[i] * t) + x[i] * 0.1 - x[i] * x[i] * 0.2
+        if t < 0.5:
+            break
+    return t
+
+
+@program(np.full(9, 0.9), np.ones(9), 2, argnums=(0, 1))
+@program(np.zeros(9), np.ones(9), 2, argnums=(0, 1))
+@program(np.full(9, 0.9), np.ones(9), 0, argnums=(0, 1))
+def quotients_after_a_break(x, y, m):
+    t = 1.0
+    for i in range(m):
+        t = x[-i] * t * y[-i]
+        if t < 5.0:
+            break
+    return 1.0 / t + 2.0 / t
+
+
+@program(np.full(9, 0.9), 2)
+@program(np.full(9, 0.9), 1)
+def left_in_nested_loops(x, m):
+    t, s = 1.0, 0.0
+    for _ in range(m):
+        for i in range(1, m):
+            t = abs(x[i] * t) + x[i] * x[i] * 0.1
+            if t < 0.5:
+                break
+        s = s + t
+        if s > 2:
+            break
+    return t + s
+
+
+@program(np.full(9, 0.9), 3)
+@program(np.full(9, 0.1), 3)
+def returned_early(x, m):
+    t = s = 1.0
+    for i in range(1, m):
+        t = abs(x[i] * t)
+        s = t * x[i] - x[i] * x[i]
+        if t < 0.5:
+            return s * t
+    return t / s
+
+
+def divided_by_pythons_zero(x, b):
+    s = 1.0
+    for i in range(len(x)):
+        s = s * x[i] / b
+    return s
+
+
+@program(np.arange(1.0, 10.0), np.arange(9, dtype="u8"))
+def unsigned_indices(x, w):
+    s = 0.0
+    for i in range(len(x)):
+        s = s + x[w[i]] * x[i] * x[-w[i]]
+    return s
+
+
 @program(V)
 def in_arrays(x):
     s = 0.0
@@ -365,6 +431,25 @@ def flat(x):
 def test_which_are_lists(f, args, argnums, python):
     text = ad.grad(total(f), argnums=argnums).source(*copy.deepcopy(args))
     assert ".tolist()" in text or "] * " in text
+
+
+def test_pullbacks_divide_as_numpy_does():
+    """The function divides a number of NumPy's by Python's zero, and so do its cotangents."""
+    with np.errstate(all="ignore"):
+        _, pullback = ad.vjp(divided_by_pythons_zero, np.zeros(5), 0.0)
+        assert np.isnan(pullback(np.float64(0.7))[0]).all()
+
+
+def test_a_loop_that_ends_early_makes_no_list():
+    def f(x):
+        s = 0.0
+        for i in range(len(x)):
+            s = s + x[i] * x[i] * 2 * x[i]
+            if s > 1.0:
+                return s * s
+        return s
+
+    assert "tolist" not in ad.value_and_grad(f).source(np.ones(2000))
 
 
 def test_lists_are_made_once():
