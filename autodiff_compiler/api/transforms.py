@@ -223,8 +223,9 @@ class Transformed:
         the passes.
 
         >>> from autodiff_compiler import grad
-        >>> [name for name, text in grad(lambda x: x * x).passes(3.0)]
-        ['lower', 'differentiate', 'shapes', 'dead code', 'residuals', 'finish', 'templates', 'dead code', 'in place']
+        >>> [name for name, text in grad(lambda x: x * x).passes(3.0)]  # doctest: +NORMALIZE_WHITESPACE
+        ['lower', 'differentiate', 'masks', 'shapes', 'dead code', 'residuals', 'finish', 'templates', 'dead code',
+         'in place']
         """
         from .compiler import pipeline, print_function
 
