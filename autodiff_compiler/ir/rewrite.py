@@ -36,6 +36,18 @@ def enclosing(region: Region | None) -> Iterator[Region]:
         region = region.op.parent if region.op is not None else None
 
 
+def joined_from(v: Value, loop: Op) -> list[Any]:
+    """What a value that a branch or a loop hands on is on the paths that lead to it. What `loop` starts with is left
+    out."""
+    op = v.op if v.op is not None else v.region.op if v.region is not None else None
+    if op is None or op.prim not in (IF, LOOP):
+        return []
+    if op.prim is IF:
+        return [r.exit[op.results.index(v)] for r in op.regions]
+    k = op.results.index(v) if v.op is op else op.regions[0].params.index(v) - 1
+    return [op.regions[0].exit[k + 1], *([] if op is loop else [op.inits[k]])]
+
+
 def clone_function(fn: Function) -> tuple[Function, dict[Value, Value]]:
     """A copy with values of its own, and the map from old to new values."""
     mapping: dict[Value, Value] = {}

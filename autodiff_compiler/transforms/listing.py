@@ -44,7 +44,7 @@ import numpy as np
 from ..ir import opset
 from ..ir.core import IF, LOOP, Function, Op, Region, Value, leaves, map_leaves, type_of
 from ..ir.opset import ADDAT, DIM, GET, LIST_ADDAT, LIST_GET, LIST_SET, PRIMS, PUSH, SET
-from ..ir.rewrite import collect_uses, enclosing, region_of
+from ..ir.rewrite import collect_uses, enclosing, joined_from, region_of
 from ..ir.types import PY_FLOAT, Ty, py_int
 
 FLOAT64 = np.dtype(np.float64)
@@ -126,13 +126,13 @@ def insert(region: Region, at: int, prim: Any, args: tuple[Any, ...], t: Ty, tag
     return op.results[0]
 
 
-def substitute_in(user: Op | Region, mapping: dict[Value, Value], after: Op | None = None) -> None:
+def substitute_in(user: Op | Region, mapping: dict[Value, Value]) -> None:
     def new(v: Value) -> Value:
         return mapping.get(v, v)
 
     if isinstance(user, Region):
         user.exit = map_leaves(new, user.exit)
-    elif user is not after:
+    else:
         user.args, user.kwargs = map_leaves(new, user.args), map_leaves(new, user.kwargs)
 
 
@@ -253,7 +253,7 @@ class Lists:
         if param.type.ndim == 2 and not self.dims.not_zero((param.type.dims or (0,))[0]):
             return None  # a list of no rows does not say how long they are
         for v in versions:
-            if not is_table(v.type) or not all(type(x) is Value and x in versions for x in self._merged(v, loop)):
+            if not is_table(v.type) or not all(type(x) is Value and x in versions for x in joined_from(v, loop)):
                 return None
         if not all(self._is_read_before(v) for v in versions):
             return None
@@ -276,18 +276,6 @@ class Lists:
             return False
         last = max([self.at[u] for u in uses if isinstance(u, Op) and u.prim in (GET, DIM)], default=-1)
         return all(isinstance(u, Region) or last < self.at[u] for u in ends)
-
-    def _merged(self, v: Value, loop: Op) -> list[Any]:
-        """What a version of an array is on the paths that lead to it; what the loop starts with is left out."""
-        op = v.op if v.op is not None else v.region.op if v.region is not None else None
-        if op is None:
-            return []
-        if op.prim is IF:
-            return [r.exit[op.results.index(v)] for r in op.regions]
-        if op.prim is LOOP:
-            j = op.results.index(v) if v.op is op else op.regions[0].params.index(v) - 1
-            return [op.regions[0].exit[j + 1], *([] if op is loop else [op.inits[j]])]
-        return []
 
     def _covers(self, base: Value, items: tuple[Any, ...], loop: Op) -> bool:
         """The loop reads about as many elements as there are along each axis that the subscripts belong to."""
@@ -469,7 +457,7 @@ class Lists:
             new = self.behind(result, opset.FROM_LIST, (result,), t)
             new.hint = result.hint
             for user in users:
-                substitute_in(user, {result: new}, after=loop)
+                substitute_in(user, {result: new})
             self.uses[new] = list(users)
             for key, (base, items, around) in list(self.reads.items()):
                 if base is result:

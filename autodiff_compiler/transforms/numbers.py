@@ -381,7 +381,7 @@ class Plan(Lists):
                 assert loop.parent is not None and ran.op is not None
                 new = insert(loop.parent, loop.parent.ops.index(ran.op) + 1, NUMPYS, (v, ran), v.type, loop.tag, "")
             for user in users:
-                substitute_in(user, {v: new}, after=loop)
+                substitute_in(user, {v: new})
 
     def _ran(self, loop: Op) -> Value:
         """An int that is not zero if the body of a loop has run, perhaps not to its end."""

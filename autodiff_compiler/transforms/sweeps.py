@@ -29,7 +29,7 @@ from typing import Any
 
 from ..ir.core import DERIVED, IF, LOOP, Builder, Function, Op, Region, Value, leaves
 from ..ir.opset import ACCUM, ADD, ADDAT, ASSERT, POP, PUSH, RAISE, STACK_NEW, SUB, ZEROS
-from ..ir.rewrite import collect_uses, content_operands, replace_values
+from ..ir.rewrite import collect_uses, content_operands, joined_from, replace_values
 from ..ir.types import Ty, same_dtype
 
 Uses = dict[Value, list[Op | Region]]
@@ -213,7 +213,7 @@ class Merging:
                     return False
         if any(type(x) is Value and x in versions for x in others):
             return False
-        return all(type(x) is Value and x in versions for v in versions for x in _merged(v, back))
+        return all(type(x) is Value and x in versions for v in versions for x in joined_from(v, back))
 
 
 def _holder(op: Op, region: Region) -> Op | None:
@@ -232,17 +232,6 @@ def _made_by(v: Value, prim: Any) -> bool:
 def _moves(back: Op, k: int) -> bool:
     """A loop does not hand on what it has got."""
     return back.regions[0].exit[k + 1] is not back.regions[0].params[k + 1]
-
-
-def _merged(v: Value, back: Op) -> list[Any]:
-    """What a value is on the paths that lead to it."""
-    op = v.op if v.op is not None else v.region.op if v.region is not None else None
-    if op is None or op.prim not in (IF, LOOP):
-        return []
-    if op.prim is IF:
-        return [r.exit[op.results.index(v)] for r in op.regions]
-    j = op.results.index(v) if v.op is op else op.regions[0].params.index(v) - 1
-    return [op.regions[0].exit[j + 1], *([] if op is back else [op.inits[j]])]
 
 
 def _slice(wanted: set[Value], forward: Op, back: Op, region: Region) -> list[Op] | None:
