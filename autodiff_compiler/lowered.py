@@ -20,6 +20,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from .duck import is_duck
 from .errors import ArgumentError, AutodiffError, UnsupportedError, is_interruption
 from .ir.core import Function, Loc
 from .ir.types import Ty
@@ -87,6 +88,7 @@ class Input:
     name: str
     type: Ty
     # ("number", Python type) or ("array", dtype, ndim, tuple of the axes of length 1, and ~axis for those of length 0);
+    # ("duck", dtype, ndim, the same axes, its class) for an array of another library;
     # ("object",) for an object that is handed through
     key: tuple[Any, ...]
     hidden: bool
@@ -192,6 +194,9 @@ def key_of(obj: Any) -> tuple[Any, ...]:
     """The part of a leaf that code is specialised on."""
     if type(obj) is np.ndarray:
         return ("array", obj.dtype, obj.ndim, tuple([k if n else ~k for k, n in enumerate(obj.shape) if n < 2]))
+    if is_duck(obj):
+        short = tuple([k if n else ~k for k, n in enumerate(obj.shape) if n < 2])
+        return ("duck", obj.dtype, len(obj.shape), short, type(obj))
     return ("number", type(obj))
 
 

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from .duck import is_duck
 from .errors import ArgumentError, Place, RuleLookupError
 from .kernels import *  # noqa: F403  emitted code imports kernels from here, too
+from .kernels.disk import SMALL
 from .tree import new_object
 
 
@@ -101,6 +103,30 @@ def put_back(whole: Any, part: Any) -> None:
         whole[...] = part.reshape(whole.shape)
 
 
+def add_at(a: Any, index: Any, v: Any) -> None:
+    """``np.add.at(a, index, v)`` for a vector of indices, by `np.bincount`: several times faster for many of them.
+
+    Each place gets the sum of what is added to it at once, so that the last digits may differ.
+    """
+    count, n = len(index), len(a)
+    if count < 32 or 4 * count < n or a.ndim > 2 or v.shape != (count, *a.shape[1:]) or not a.dtype == v.dtype == float:
+        np.add.at(a, index, v)
+        return
+    low, high = index.min(), index.max()
+    if low < -n or high >= n:
+        raise IndexError(f"index {low if low < -n else high} is out of bounds for axis 0 with size {n}")
+    if low < 0:
+        index = np.where(index < 0, index + n, index)
+    if a.ndim == 1:
+        a += np.bincount(index, v, n)
+    elif a.shape[1] <= 8:
+        for k in range(a.shape[1]):
+            a[:, k] += np.bincount(index, v[:, k], n)
+    else:
+        places = (index[:, None] * a.shape[1] + np.arange(a.shape[1])).ravel()
+        a += np.bincount(places, v.ravel(), a.size).reshape(a.shape)
+
+
 def accum(a: Any, v: Any) -> Any:
     """``a + v`` in the shape and dtype of `a`; a list adds item by item."""
     if isinstance(a, list):
@@ -130,7 +156,12 @@ def size(a: Any) -> int:
 
 
 def dtype(a: Any) -> Any:
-    return np.result_type(a)
+    return a.dtype if is_duck(a) else np.result_type(a)
+
+
+def dense(x: Any) -> Any:
+    """The array in contiguous memory that may be written to, as compiled programs take it: a copy if it is not."""
+    return x if x.flags.carray else np.array(x, order="C")
 
 
 def range_len(start: int, stop: int, step: int) -> int:
@@ -152,6 +183,76 @@ def segment(trips: int, segments: int | None) -> int:
     elif segments < 1:
         raise ArgumentError(f"checkpointed needs at least one segment, not {segments}", None, "give a positive number")
     return max(1, -(-trips // max(1, segments)))
+
+
+def kept_bytes(*values: Any) -> int:
+    """The bytes that values take that are kept: those of arrays, and what Python adds; 32 for a number.
+
+    >>> kept_bytes(np.zeros(100), 1.0), kept_bytes([np.zeros(100), np.zeros(100)])
+    (960, 1856)
+    """
+    total = 0
+    for v in values:
+        if isinstance(v, np.ndarray):
+            total += v.nbytes + 128
+        else:
+            total += kept_bytes(*v) if isinstance(v, list) else 32
+    return total
+
+
+LARGE = 1 << 26  # bytes up to which a loop keeps all, where there is no budget
+
+
+def keep_within(
+    left: int | None, loops: int, trips: int | None, state: int, trip: int | None, nested: bool = False
+) -> tuple[bool, int, int, int]:
+    """How a loop is reversed, of `loops` that share the `left` bytes of a budget: whether all of its trips are kept; if
+    not, how many are reversed together, and with how many snapshots; and how many bytes are left for other loops.
+
+    left:   None if there is no budget. Then all is kept if that is not large, or if snapshots take more than half.
+    trips:  how many there are, or None if that is not known.
+    state:  the bytes of what a trip starts with.
+    trip:   the bytes that a trip keeps, or None.
+    nested: there are loops in it that keep within what is left. Then the trips are reversed one by one.
+
+    Raises `ArgumentError` if one state, and what one trip keeps, are more than is left.
+
+    >>> keep_within(1000, 1, 100, 10, 10), keep_within(1000, 2, 100, 10, 10), keep_within(1000, 1, None, 10, 10)
+    ((True, 1, 1, 0), (False, 10, 10, 900), (False, 50, 49, 510))
+    """
+    whole = None if trips is None or (trip is None and trips) else trips * (trip or 0)
+    state = max(1, state)
+    if left is None:
+        if whole is None or trips is None or whole <= LARGE:
+            return True, 1, 1, 0
+        together, snapshots = within(whole, trips, state, trip or 0)  # noqa: F405
+        if 2 * ((trip or 0) * together + state * snapshots) > whole:
+            return True, 1, 1, 0
+        return False, together, snapshots, 0
+    least = state + (trip or 0) * (not nested)
+    if whole is not None and whole < least:
+        least = whole
+    budget = max(left // loops, least)
+    if budget > left:
+        raise ArgumentError(
+            f"max_residual_bytes leaves {max(0, left)} bytes for this loop, which needs at least {least}",
+            None,
+            "give a larger budget",
+        )
+    if whole is not None and whole <= budget:
+        return True, 1, 1, left - whole
+    together, most = 1, trips
+    if nested or trip is None:
+        budget = max(budget // 2, state)  # the rest is for what is in a trip
+    elif trips is None:
+        together = max(1, min(budget // 2, budget - 2 * state) // max(1, trip))
+        budget -= together * trip
+    else:
+        together, most = within(budget, trips, state, trip)  # noqa: F405
+        budget = most * state
+    snapshots = budget // state - (trips is None)  # without their number, one more is taken before others are dropped
+    snapshots = max(1, snapshots if most is None else min(snapshots, most))
+    return False, together, snapshots, left - snapshots * state
 
 
 def slice_bound(k: int, n: int, start: int | None, stop: int | None, step: int | None) -> int:
@@ -192,6 +293,23 @@ def sum_to(g: Any, x: Any) -> Any:
         # The cotangent of an array is an array, that of a number a number.
         return np.asarray(g) if isinstance(x, np.ndarray) else g[()] if isinstance(g, np.ndarray) else g
     return g
+
+
+def summed(g: Any, shape: tuple[int, ...]) -> Any:
+    """A duck array summed to the shape from which it was broadcast, by functions of NumPy's that it knows."""
+    extra = len(g.shape) - len(shape)
+    axes = tuple([k for k, n in enumerate(g.shape) if k < extra or (shape[k - extra] == 1 and n != 1)])
+    if axes:
+        g = np.sum(g, axis=axes, keepdims=True)
+    return np.reshape(g, shape) if len(g.shape) != len(shape) else g
+
+
+def in_dtype(v: Any, dtype: np.dtype[Any]) -> Any:
+    """A duck array in a dtype: real parts for a real one. A number of Python's is weak, and stays what it is."""
+    dtype = np.dtype(dtype)
+    if dtype.kind in "iuf" and np.result_type(getattr(v, "dtype", v)).kind == "c":
+        v = np.real(v)
+    return v if not hasattr(v, "dtype") or v.dtype == dtype else v.astype(dtype)
 
 
 def spread(g: Any, x: Any) -> Any:
@@ -256,7 +374,23 @@ def cast(g: Any, like: Any) -> Any:
 
 
 def copy(a: Any) -> Any:
-    return list(a) if isinstance(a, list) else a.copy() if isinstance(a, (np.ndarray, np.generic)) else a
+    if isinstance(a, (np.ndarray, np.generic)):
+        return a.copy()
+    return list(a) if isinstance(a, list) else np.positive(a) if is_duck(a) else a
+
+
+def snapshot(a: Any, file: Any, depth: int) -> Any:
+    """A copy of `a`: of an array, in a file or in memory; `depth` is how many there are. Small ones stay in memory.
+
+    >>> file = snapshot_file(1, 5, None)
+    >>> x = np.arange(1000.0)
+    >>> y, z = snapshot(x, file, 0), snapshot(x, file, 1)
+    >>> y.flags.owndata, z.flags.owndata, float(np.sum(y - z))
+    (False, True, 0.0)
+    """
+    if type(a) is not np.ndarray or a.nbytes < SMALL or a.dtype.hasobject:
+        return copy(a)
+    return file.copy(a, depth)
 
 
 def own(a: Any) -> Any:
@@ -277,6 +411,8 @@ def full_like(x: Any, g: Any) -> Any:
 
 def as_scalar(a: Any) -> Any:
     """`a` itself if it is a real floating scalar. Otherwise raises NonScalarOutputError."""
+    if is_duck(a) and not a.shape and a.dtype.kind == "f":
+        return a
     if a is None or np.ndim(a) or np.result_type(a).kind != "f":
         from .errors import NonScalarOutputError
 
@@ -373,6 +509,10 @@ def list_drop(items: list[Any], i: int, like: Any) -> list[Any]:
     out = list(items)
     del out[i]
     return out
+
+
+def unpacked(items: Any) -> tuple[Any, ...]:
+    return tuple(items)
 
 
 def to_list(a: Any) -> list[Any]:

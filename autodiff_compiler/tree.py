@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from .duck import is_duck
+
 Tree = tuple[Any, ...]
 
 _HEAP_TYPE = 1 << 9  # the flag of classes that a program makes, and of some in C extensions
@@ -165,9 +167,9 @@ def _collect(t: Tree, x: Any, found: dict[int, Any]) -> None:
 
 def is_leaf(x: Any) -> bool:
     """The value is a number or an array. A bool is not a number here."""
-    return isinstance(x, (int, float, complex, np.ndarray, np.generic)) and not isinstance(
-        x, (bool, np.bool_, enum.Enum)
-    )
+    if isinstance(x, (int, float, complex, np.ndarray, np.generic)):
+        return not isinstance(x, (bool, np.bool_, enum.Enum))
+    return is_duck(x)
 
 
 # --- objects ----------------------------------------------------------------------------------------------------------

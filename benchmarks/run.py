@@ -6,6 +6,7 @@
     python -m benchmarks.run --derivatives      # Jacobians, Hessians, products and tangents
     python -m benchmarks.run --tape             # SGD steps on the tape, with TensorFlow, PyTorch and JAX if installed
     python -m benchmarks.run --by-hand          # programs with adjoints by hand: time, memory and lines
+    python -m benchmarks.run --native           # the same programs as machine code: needs Numba
     python -m benchmarks.run --sparse           # a sparse Jacobian: finding its pattern, colouring, evaluating
     python -m benchmarks.run --json out.json    # the numbers, for a script
 
@@ -300,6 +301,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--derivatives", action="store_true", help="run Jacobians, Hessians and tangents instead")
     parser.add_argument("--sparse", action="store_true", help="run the sparse Jacobians instead")
     parser.add_argument("--by-hand", nargs="*", metavar="NAME", help="run the programs with adjoints by hand instead")
+    parser.add_argument("--native", nargs="*", metavar="NAME", help="run the same programs as machine code instead")
     parser.add_argument("--json", metavar="FILE", help="also write all numbers to FILE")
     options = parser.parse_args(argv)
     chosen = options.only or [*WORKLOADS, "start", "overhead"]
@@ -345,6 +347,13 @@ def main(argv: list[str] | None = None) -> int:
         if options.json:
             Path(options.json).write_text(json.dumps({"machine": machine, "by hand": compared}, indent=2) + "\n")
         return 0
+    if options.native is not None:
+        from benchmarks.native import measure_native
+
+        compiled = measure_native(options.native, pretty, print_table)
+        if options.json:
+            Path(options.json).write_text(json.dumps({"machine": machine, "native": compiled}, indent=2) + "\n")
+        return 1 if any(result["note"] == "WRONG" for result in compiled.values()) else 0
     if options.kernels is not None:
         from benchmarks.kernels.table import run_kernels
 

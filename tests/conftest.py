@@ -13,6 +13,9 @@ import pytest
 os.environ["AUTODIFF_COMPILER_CACHE"] = "off"
 # What is lowered is compared with a run of the function.
 os.environ["AUTODIFF_COMPILER_CHECK"] = "1"
+# Programs of loops run as the Python code that they are: a test takes milliseconds, and needs no Numba.
+# `tests/native/test_machine.py` compiles them in a process of its own.
+os.environ["AUTODIFF_COMPILER_NATIVE"] = "python"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -25,6 +25,7 @@ from typing import Any
 from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Op, Region, Value, leaves
 from ..ir.rewrite import called, content_operands
+from .shifts import shifts
 from .taint import Outside, keeps
 
 
@@ -92,6 +93,7 @@ class _Varied:
         self.keeper: Op | None = None
         self.tainted: dict[Op, Op] = {}
         self.outside = Outside(body)
+        self.shifts = shifts(body)  # no result depends on what they are
         self.in_any_order = any(op.prim is FUNC for op in body.ops)  # a function may be called from anywhere
 
     def add(self, v: Value, bits: int) -> None:
@@ -109,6 +111,8 @@ class _Varied:
 
     def spread(self, region: Region) -> None:
         for op in region.ops:
+            if op in self.shifts:
+                continue
             if not op.regions and op.prim not in (CALL, opset.PUSH):
                 operands = differentiable_operands(op)
                 bits = 0

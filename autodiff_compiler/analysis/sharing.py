@@ -31,7 +31,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Builder, Op, Region, Value, leaves
+from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Builder, Op, Region, Value, leaves, type_of
 from ..ir.opset import COPY, GET, LIST_GET, POP, SPREAD, STORES, path_is_view
 from ..ir.rewrite import called
 from .order import Order, may_share
@@ -306,7 +306,8 @@ class Sharing:
         if "of_first" in prim.traits and v.type.kind == "array":
             self.made[own] = op
             return self.of(op.args[0]) | frozenset([own]), NONE
-        if prim.alias == "maybe" or prim.effects:
+        new = "of_vectors" in prim.traits and type_of(op.args[0]).ndim == 1
+        if (prim.alias == "maybe" and not new) or prim.effects:
             shared = self.of(op.args) | self.of(op.kwargs) | self.inside_of(op.args) | frozenset([(EXTERNAL, v)])
             return shared, shared
         self.made[own] = op

@@ -9,10 +9,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..duck import is_duck, name_of
 from ..errors import ArgumentError, IntegerArgumentError, UnsupportedError
 from ..frontend.inputs import Inputs, base_of, place_of
 from ..frontend.plan import Plan
 from ..frontend.state import Cells
+from ..ir.foreign import CALLED, root_module
 from ..lowered import Lowered, held
 from ..tree import flatten, is_leaf, is_object, own_attributes, own_steps
 
@@ -99,7 +101,7 @@ class Wanted:
                 return ("leaf", len(self.wrt) - 1)
             if self.outer:
                 return self.keep(x, path, name)
-            whole = np.result_type(x).kind in "biu"
+            whole = _dtype_of(x).kind in "biu"
             if not self.exact or self.zeros and not whole:
                 raise IntegerArgumentError(
                     f"cannot differentiate with respect to {self.lowered.inputs[number].name!r}, "
@@ -120,6 +122,12 @@ class Wanted:
             return ("dict", tuple(x), tuple([self.walk(y, (*path, ("item", k)), f"{name}_{k}") for k, y in x.items()]))
         if isinstance(x, (dict, list, tuple, collections.deque)):
             return self.walk_container(x, path, name)
+        if root_module(type(x)) in CALLED and any(_dtype_of(leaf).kind in "fc" for leaf in flatten(x)[0]):
+            raise UnsupportedError(
+                f"cannot differentiate with respect to {name!r}, a {name_of(type(x))}: what it computes is not known",
+                self.lowered.loc,
+                "pass its numbers as an array, and make the object of them in the function, or leave it out of argnums",
+            )
         if is_object(x) and not any(x is y for y in self.outer):
             return self.walk_object(x, path, name)
         if isinstance(x, collections.abc.Collection) and holds_floats(x):
@@ -131,7 +139,7 @@ class Wanted:
 
     def zero(self, number: int, x: Any) -> Any:
         """Zeros for an integer, in the shape of it and the dtype of a float."""
-        if not isinstance(x, np.ndarray):
+        if not isinstance(x, np.ndarray) and not is_duck(x):
             return ("static", 0.0)
         self.kept.append(number)
         self.zeroed.add(len(self.kept) - 1)
@@ -207,15 +215,19 @@ class Wanted:
 def holds_floats(x: Any) -> bool:
     """The value is a float, or a container or object that holds one."""
     if is_leaf(x):
-        return bool(np.result_type(x).kind in "fc")
+        return bool(_dtype_of(x).kind in "fc")
     if isinstance(x, (str, bytes)) or not isinstance(x, collections.abc.Collection):
-        return any(bool(np.result_type(leaf).kind in "fc") for leaf in flatten(x)[0])
+        return any(bool(_dtype_of(leaf).kind in "fc") for leaf in flatten(x)[0])
     return any(map(holds_floats, x.values() if isinstance(x, collections.abc.Mapping) else x))
 
 
+def _dtype_of(x: Any) -> np.dtype[Any]:
+    return x.dtype if is_duck(x) else np.result_type(x)
+
+
 def _remedy(x: Any, name: str) -> str:
-    if np.result_type(x).kind not in "biu":
+    if _dtype_of(x).kind not in "biu":
         return "pass it as a float, or leave it out of argnums"
-    if isinstance(x, np.ndarray):
+    if isinstance(x, np.ndarray) or is_duck(x):
         return f"pass {name}.astype(float), or leave it out of argnums, or pass allow_int=True to get zeros"
     return f"pass it as a float, float({name}), or leave it out of argnums, or pass allow_int=True to get zeros"

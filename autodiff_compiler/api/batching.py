@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ..duck import is_duck, name_of
 from ..errors import ArgumentError, AutodiffError, UnsupportedError
 from ..ir.core import Function, type_of
 from ..ir.types import DimLike
@@ -270,6 +271,11 @@ class _Stacks:
                 )  # fmt: skip
             sizes.append((name, axis, x.shape[axis]))
             return
+        if is_duck(x):
+            raise UnsupportedError(
+                f"batch: {name!r} is a {name_of(type(x))}, of which there are no stacks", location_of(self.fn),
+                "write the function for all examples at once, or give None in in_axes for what they share",
+            )  # fmt: skip
         parts = _parts_of(x)
         if parts is None and held:
             return
@@ -488,6 +494,8 @@ def batch(fun: Any = None, in_axes: Axes = 0, out_axes: Axes = 0) -> Any:
         positional argument. An entry is an int, None for what all examples share, or a container like the argument.
         Keyword arguments are mapped over axis 0.
     out_axes: the axis of the examples in the results, likewise. None for what does not differ between the examples.
+
+    An example is a copy in C order, whatever the layout of the stack: that of ``np.take(x, k, axis).copy()``.
 
     The operations of `fun` become operations on stacks. Where a condition or a number of iterations differs between
     examples, or where `fun` has effects, it runs once for each example, in order; `explain` says where and why.

@@ -252,6 +252,24 @@ class DiskCache:
             left -= 1
 
 
+class MachineCode:
+    """What Numba made of programs of loops, under keys that depend on texts."""
+
+    def load(self, *parts: str) -> str | None:
+        return None if _surroundings() is None else DiskCache().load(key_of(*parts))
+
+    def store(self, text: str, *parts: str) -> None:
+        if _surroundings() is not None:
+            DiskCache().store(key_of(*parts), text)
+
+
+def keep_machine_code() -> None:
+    """Programs of loops find here what Numba made of them."""
+    from ..native import support
+
+    support.DISK[:] = [MachineCode()]
+
+
 def _name(key: str) -> str:
     if len(key) != 64 or not set(key) <= set("0123456789abcdef"):
         raise ValueError(f"not a key: {key!r}")  # it becomes part of a path

@@ -62,10 +62,13 @@ def _of_file(code: types.CodeType, file: str) -> types.CodeType:
     return code.replace(co_filename=file, co_consts=inside)
 
 
-def restored(texts: Texts, cls: Any, parts: tuple[Any, ...]) -> Any:
+def restored(texts: Texts, cls: Any, parts: tuple[Any, ...], options: Any = None) -> Any:
     """What a pickled transformed function is made of anew."""
     unpack(texts, parts)
-    return cls(*parts)
+    made = cls(*parts)
+    if options is not None:
+        made.options = options
+    return made
 
 
 def is_found_by_name(obj: Any) -> bool:

@@ -54,6 +54,8 @@ def checking() -> Iterator[None]:
 def check_value(fn: Callable[..., Any], lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Raise `WrongValueError` if the SSA form of the function gives another value than the function."""
     body = lowered.function.body
+    if any(item.key[0] == "duck" for item in lowered.inputs):
+        return  # the comparison would compute what is lazy
     if not is_pure(body) or any(_is_spent(x) for x in (*args, *kwargs.values())):
         return
     memo: Memo = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 from ..errors import ArgumentError
@@ -12,6 +12,7 @@ from ..records import record
 from .carried import carried, is_found_by_name, restored
 
 F = TypeVar("F", bound=Callable[..., Any])
+It = TypeVar("It", bound=Iterable[Any])
 
 
 class Checkpoint:
@@ -105,8 +106,11 @@ def checkpoint(fun: F) -> F:
 remat = checkpoint
 
 
-def checkpointed(iterable: range, segments: int | None = None, *, snapshots: int | None = None) -> range:
-    """The range itself, to loop over: ``for i in checkpointed(range(n)):``.
+def checkpointed(
+    iterable: It, segments: int | None = None, *, snapshots: int | None = None, disk: int | None = None,
+    directory: str | None = None,
+) -> It:  # fmt: skip
+    """The iterable itself, to loop over: ``for i in checkpointed(range(n)):``.
 
     In an adjoint, the loop is cut into `segments` of equal length; by default, there are as many as the square root of
     the number of trips. What the loop starts a segment with is kept, and the trips of one segment at a time. So n trips
@@ -116,12 +120,23 @@ def checkpointed(iterable: range, segments: int | None = None, *, snapshots: int
     memory of `snapshots` states and of one trip. Which trips run again, and when, is the schedule with the least number
     of trips. Of 2,000 trips with 8 snapshots, each runs 5 times in the mean.
 
-    iterable:  a range. Its step is a constant; with `snapshots`, it is 1, and the loop is not left by `break` or
-        `return`. Otherwise the loop is reversed as others are.
-    segments:  an int, or None.
-    snapshots: an int, or None.
+    With `disk`, the state is kept at so many more trips, in files without a name, which are gone when the gradient is
+    there, or has raised. All of these snapshots are one schedule: the ones that are taken first, which are read least
+    often, are on disk. Small arrays, numbers and lists stay in memory.
 
-    Raises `ArgumentError` for what is no range, for numbers below 1, and for both of them.
+    iterable:  a range, an array, a list or tuple of numbers or of arrays of one number of axes, or what `zip`,
+        `enumerate` and `reversed` make of them. With `segments`, it is known before how many items there are. A loop
+        that is left by `break` or `return` may keep half as many snapshots, since the number of
+        trips is not known before. A loop that cannot run again is reversed as others are: with `snapshots`, one that
+        calls a recursive function, or that carries an array that may have no value before it.
+    segments:  an int, or None.
+    snapshots: an int, or None: with `disk` none in memory.
+    disk:      an int, or None.
+    directory: where the files are; by default, where `tempfile.gettempdir` says. That may be memory, too.
+
+    Raises `ArgumentError` for what is no iterable, for numbers below 1, and for segments with snapshots. A loop with
+    effects, such as printing or drawing random numbers, is an `UnsupportedError` where it is differentiated: they would
+    happen twice. If a file cannot be written, OSError says so.
 
     >>> import numpy as np
     >>> import autodiff_compiler as ad
@@ -133,22 +148,30 @@ def checkpointed(iterable: range, segments: int | None = None, *, snapshots: int
     2.397642552091916e-44
 
     Source: Griewank and Walther, Evaluating Derivatives (2008), chapter 12; Algorithm 799: Revolve (ACM TOMS 26, 2000).
+    On two levels: Stumm and Walther, MultiStage approaches for optimal offline checkpointing (SIAM J. Sci. Comput. 31,
+    2009).
     """
-    if not isinstance(iterable, range):
-        raise ArgumentError(f"checkpointed needs a range, not {type(iterable).__name__}", None, "loop over range(n)")
-    wrong = misfit(segments, snapshots)
+    if not isinstance(iterable, Iterable):
+        raise ArgumentError(
+            f"checkpointed needs an iterable, not {type(iterable).__name__}", None, "loop over range(n)"
+        )
+    wrong = misfit(segments, snapshots, disk, directory)
     if wrong is not None:
-        raise ArgumentError(wrong, None, "give one of them, or none")
+        raise ArgumentError(wrong[0], None, wrong[1])
     return iterable
 
 
-def misfit(segments: Any, snapshots: Any) -> str | None:
-    """What is wrong with the numbers, as far as they are known."""
-    if segments is not None and snapshots is not None:
-        return "checkpointed takes segments or snapshots, not both"
-    for name, number in (("segment", segments), ("snapshot", snapshots)):
-        if isinstance(number, int) and number < 1:
-            return f"checkpointed needs at least one {name}, not {number}"
+def misfit(segments: Any, snapshots: Any, disk: Any, directory: Any) -> tuple[str, str] | None:
+    """What is wrong with the numbers, as far as they are known, and a remedy."""
+    if segments is not None and (snapshots is not None or disk is not None):
+        return "checkpointed takes segments or snapshots, not both", "give one of them, or none"
+    if directory is not None and disk is None:
+        return "checkpointed takes a directory for snapshots on disk", "give disk=, how many there are"
+    for name, number, least in (
+        ("segment", segments, 1), ("snapshot", snapshots, int(disk is None)), ("snapshot on disk", disk, 1),
+    ):  # fmt: skip
+        if isinstance(number, int) and number < least:
+            return f"checkpointed needs at least {'one' if least else 'no'} {name}, not {number}", "give a larger one"
     return None
 
 

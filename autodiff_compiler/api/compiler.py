@@ -24,7 +24,7 @@ with pristine.as_they_were():
     from . import callbacks  # noqa: F401  (what solvers are handed can be differentiated)
     from .arguments import Wanted, argument_place
     from .checking import check_value, checking, is_checking
-    from .emission import emit_adjoint
+    from .emission import emit_adjoint, emit_native
     from .nested import lower_call, lower_jvp, lower_linear, lower_transform, primal_of
     from .nested_batch import lower_batch, lower_batched
     from .nested_checkpoint import lower_checkpoint, lower_checkpoint_of, lower_checkpointed
@@ -43,6 +43,7 @@ __all__ = [
     "check_value",
     "checking",
     "emit_adjoint",
+    "emit_native",
     "function_of_stacks",
     "is_checking",
     "jacobian",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from ..codegen.emit import emit_function
@@ -11,8 +12,12 @@ from ..errors import InternalError
 from ..frontend.source import statement_of
 from ..ir.budget import doing
 from ..ir.core import Function, Loc
+from ..ir.rewrite import clone_function
 from ..transforms.pipeline import restore_in_place
+from ..transforms.public_functions import has_ducks
 from .places import line_of, text_over_lines
+
+LOG = logging.getLogger("autodiff_compiler")
 
 
 def statement_at(loc: Loc) -> Statement:
@@ -26,14 +31,53 @@ def statement_at(loc: Loc) -> Statement:
 
 def emit_adjoint(
     fn: Function, name: str, *, split: int | None = None, result: Any = None, reserved: set[str] | None = None,
+    recorded: bool = False,
 ) -> Emitted:  # fmt: skip
-    """The source of an adjoint. The IR is used up: its stores are in place afterwards."""
+    """The source of an adjoint. The IR is used up: its stores are in place afterwards.
+
+    recorded: by a tape, so no statement of the user's belongs to its operations, and its arrays may be small
+    """
     analysis = restore_in_place(fn, split=split)
     doing("writing the code")
     with InternalError.during("the code generator", fn.name):
         return emit_function(
-            fn, analysis, name, statement_at=statement_at, split=split, result=result, reserved=reserved,
+            fn, analysis, name, statement_at=None if recorded else statement_at, split=split, result=result,
+            reserved=reserved, quick=recorded,
         )  # fmt: skip
 
 
-__all__ = ["emit_adjoint", "statement_at"]
+def emit_native(
+    fn: Function, name: str, *, split: int | None = None, result: Any = None, reserved: set[str] | None = None,
+    recorded: bool = False, parallel: bool = False,
+) -> Emitted:  # fmt: skip
+    """The source of an adjoint that runs as machine code, if it may. Otherwise a comment in it says why not. See
+    `emit_adjoint`."""
+    from ..native.halves import module_in_halves
+    from ..native.handover import lower_halves
+    from ..native.lower import lower
+    from ..native.module import native_module, with_reason
+    from ..native.numbers import NotNative
+
+    loops, _ = clone_function(fn)
+    sharing = restore_in_place(loops, split=split, loops=True)
+    try:
+        if has_ducks(fn):
+            raise NotNative("an argument is an array of another library")
+        with InternalError.during("the native code generator", fn.name):
+            if split is None:
+                program = lower(loops, sharing, f"{name}_native", parallel)
+            else:
+                inner = fn.meta.get("inner", "pullback")
+                halves = lower_halves(loops, sharing, split, (f"{name}_native", f"{name}_{inner}_native"))
+    except NotNative as found:
+        if not recorded:
+            LOG.warning("%s is NumPy code: %s", name, found.why)
+        numpy = emit_adjoint(fn, name, split=split, result=result, reserved=reserved, recorded=recorded)
+        return with_reason(numpy, found)
+    numpy = emit_adjoint(fn, f"{name}_numpy", split=split, result=result, reserved=reserved, recorded=recorded)
+    if split is not None:
+        return module_in_halves(loops, halves, numpy, name, result or ", ".join)
+    return native_module(loops, program, numpy, name, result or ", ".join)
+
+
+__all__ = ["emit_adjoint", "emit_native", "statement_at"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import AutodiffError, is_interruption
 from ..ir.core import DERIVED, Function, Op, Region, Value, leaves, type_of
-from ..ir.opset import PUSH
+from ..ir.opset import KEEP_WITHIN, PUSH, REVERSAL, SEGMENT, SNAPSHOT_FILE, SNAPSHOTS
 from ..lowered import Lowered, bind_arguments, fetch
 from ..tracebacks import trimmed
 from .transforms import Transformed, differentiated, innermost, lower_any
@@ -41,10 +41,12 @@ def explain(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
 
     ``active``:  the values that carry a derivative, by line.
     ``saved``:   what the forward sweep saves for the backward sweep, how often and how many bytes.
+    ``loops``:   for each loop, what is kept at a time: all that is saved, segments, or snapshots.
     ``lowered more than once``: what was unrolled, split or made static, and why.
     ``of unknown type``: the values of which the compiler does not know what they are, and the call that made them so.
     ``example by example``: of a function of stacks, why it runs once for each example.
     ``nan and inf``: where one first appears in the forward sweep, and where in the backward sweep.
+    ``machine code``: of a gradient with ``backend="native"``: what of it is machine code, or why nothing is.
 
     fun: a function, or a gradient, which says by which arguments it differentiates. A function is differentiated by all
         arguments that hold floats.
@@ -61,7 +63,7 @@ def explain(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     from .compiler import is_checking, pipeline  # noqa: F401  (the compiler comes in by one door)
 
     argnums: Any = None
-    primal = fun
+    primal, budget = fun, None if not isinstance(fun, Transformed) else fun.options.max_residual_bytes
     if isinstance(fun, Transformed) and fun.is_derivative:
         argnums, primal = fun.argnums, fun.primal
     lowered = lower_any(primal, args, kwargs)
@@ -72,14 +74,16 @@ def explain(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     reasons = list(lowered.reasons)
     parts = [_heading(lowered, wanted.wrt), _active(lowered, wanted.wrt)]
     seeds = [None if type_of(r).may_be_float else 0.0 for r in lowered.function.results]
-    adjoint = pipeline.adjoint(lowered.function, wanted.wrt, seeds=seeds, keep_results=True)
+    adjoint = pipeline.adjoint(lowered.function, wanted.wrt, seeds=seeds, keep_results=True, budget=budget)
     run = _run(primal, lowered, adjoint, args, kwargs)
-    parts.append(_saved(run))
+    parts += [_saved(run), _loops(run)]
     if reasons:
         parts.append("lowered more than once\n" + "\n".join(f"  {n}. {text}" for n, text in enumerate(reasons, 1)))
     if lowered.alone:
         parts.append(f"example by example\n  {lowered.alone}")
     parts += [_unknown(lowered), _not_finite(run)]
+    if isinstance(fun, Transformed) and fun.options.backend == "native":
+        parts.append(_machine_code(str(fun.source(*args, **kwargs)), fun.options.parallel))
     return Explanation("\n\n".join(part for part in parts if part))
 
 
@@ -91,6 +95,19 @@ def _heading(lowered: Lowered, wrt: list[int]) -> str:
     where = "" if loc is None else f", {loc.file}:{loc.line}"
     names = ", ".join([f"{lowered.inputs[k].name}: {lowered.inputs[k].type}" for k in wrt])
     return f"{lowered.function.name}{where}\n  differentiated by {names or 'nothing'}"
+
+
+def _machine_code(source: str, parallel: bool) -> str:
+    """What the text of a module says of its program."""
+    lines = source.splitlines()
+    refused = [line.removeprefix("# no machine code") for line in lines if line.startswith("# no machine code")]
+    if refused:
+        return f"machine code\n  none{refused[0]}"
+    calls = [lines[k + 1].strip() for k, line in enumerate(lines) if line.strip().startswith("with objmode(")]
+    rows = [f"  {text}" for text in dict.fromkeys(calls)]
+    loops = sum(line.strip().startswith("if in_parts(") for line in lines)
+    rows += [f"  loops that threads run in parts: {loops}"] if parallel else []
+    return "\n".join(["machine code", "  all of it" if not calls else "  all but these calls of NumPy:", *rows])
 
 
 def _line(op: Op | None) -> str:
@@ -156,6 +173,8 @@ class _Run:
 
     pushed:  by the operation that saves a value in an iteration, the bytes of each
     kept:    the values outside of loops that the backward sweep reads, and their bytes
+    plans:   by the line of a loop, what is kept of it at a time, where that is not all
+    files:   by the line of a loop, how many snapshots may be on disk
     nan:     by sweep, the first operation whose result is not finite though its operands are, and the number
     failed:  why the run ended early
     """
@@ -163,6 +182,8 @@ class _Run:
     loops: dict[Op, Op] = field(default_factory=dict)
     pushed: dict[Op, list[int]] = field(default_factory=dict)
     kept: dict[Value, int] = field(default_factory=dict)
+    plans: dict[str, str] = field(default_factory=dict)
+    files: dict[str, int] = field(default_factory=dict)
     nan: dict[str, tuple[Op, str]] = field(default_factory=dict)
     failed: str = ""
 
@@ -185,6 +206,10 @@ def _run(primal: Any, lowered: Lowered, adjoint: Function, args: Any, kwargs: An
         if op.prim is PUSH:
             run.pushed.setdefault(op, []).append(_bytes(operands[1]))
             return
+        if op.prim in _PLANS and (plan := _PLANS[op.prim](operands, results)):
+            run.plans.setdefault(_line(op), plan)
+        if op.prim is SNAPSHOT_FILE:
+            run.files[_line(op)] = operands[0]
         for value, result in zip(op.results, results):
             if value in wanted:
                 run.kept[value] = _bytes(result)
@@ -269,9 +294,7 @@ def _saved(run: _Run) -> str:
     for op, sizes in run.pushed.items():
         value = op.args[1]
         name = f"{value.hint or 'a value'}: {value.type}" if type(value) is Value else repr(value)
-        around: Op | None = run.loops.get(op)
-        while around is not None and around.prim.name != "loop" and around in run.loops:
-            around = run.loops[around]
+        around = _loop_around(run, op)
         # A loop stands at the line of its statement.
         where = _line(around) or _line(op)
         place = f"in each iteration of the loop, {where}" if around is not None else where
@@ -283,6 +306,53 @@ def _saved(run: _Run) -> str:
     if run.failed:
         rows.append(f"  ({run.failed})")
     return "\n".join([f"saved: {total} bytes", *rows])
+
+
+def _loop_around(run: _Run, op: Op) -> Op | None:
+    around = run.loops.get(op)
+    while around is not None and around.prim.name != "loop" and around in run.loops:
+        around = run.loops[around]
+    return around
+
+
+# What is kept of a loop, by the operation that decides it.
+_PLANS: dict[Any, Callable[[Any, Any], str]] = {
+    SEGMENT: lambda given, made: f"the start of each segment of {made[0]} iterations, and all of one segment",
+    SNAPSHOTS: lambda given, made: f"{_snapshots(max(1, len(made[0]) - 1))}, and all of {_iterations(given[2])}",
+    REVERSAL: lambda given, made: f"at most {_snapshots(given[2])}, and all of {_iterations(given[3])}",
+    KEEP_WITHIN: lambda given, made: (
+        ""
+        if made[0]
+        else f"the start of each segment of {made[1]} iterations, and all of one segment"
+        if given[0] is None
+        else f"at most {_snapshots(made[2])}, and all of {_iterations(made[1])}"
+    ),
+}
+
+
+def _snapshots(count: int) -> str:
+    return f"{count} snapshot{'s' * (count > 1)}"
+
+
+def _iterations(count: int) -> str:
+    return "one iteration" if count == 1 else f"{count} iterations"
+
+
+def _number(row: tuple[str, str]) -> int:
+    return int(row[0].split()[-1]) if row[0] else 0
+
+
+def _loops(run: _Run) -> str:
+    """What is kept of each loop at a time."""
+    rows = dict(run.plans)
+    for line, count in run.files.items():
+        rows[line] = f"{rows[line]}; at most {count} of the snapshots on disk"
+    for op in run.pushed:
+        loop = _loop_around(run, op)
+        if loop is not None and op.tag != DERIVED:
+            rows.setdefault(_line(loop) or _line(op), "all; grad with max_residual_bytes=... keeps less")
+    found = [f"  {line or 'a loop'}: {what}" for line, what in sorted(rows.items(), key=_number)]
+    return "\n".join(["loops", *found]) if found else ""
 
 
 def _not_finite(run: _Run) -> str:

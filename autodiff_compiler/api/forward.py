@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..codegen.load import Emitted
+from ..duck import is_duck, name_of
 from ..errors import ArgumentError, IntegerArgumentError, is_interruption
 from ..ir.core import type_of
 from ..lowered import Lowered, lowers_by
@@ -22,6 +23,11 @@ from .transforms import (
     portable_name,
     split_aux,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .options import Asked
 
 
 class Pushforward(Transformed):
@@ -102,7 +108,8 @@ def match_tangents(tangents: Any, tree: Tree, primals: Sequence[Any], copy: bool
         ) from None
     refuse_exact(tree, tangents)
     for k, (d, x) in enumerate(zip(leaves, primals)):
-        if not isinstance(d, (np.ndarray, np.generic, int, float, complex)) or isinstance(d, (bool, np.bool_)):
+        known = isinstance(d, (np.ndarray, np.generic, int, float, complex)) or (is_duck(d) and is_duck(x))
+        if not known or isinstance(d, (bool, np.bool_)):
             raise ArgumentError(
                 f"tangent number {k} is {d!r}, but its argument is {_described(x)}",
                 None,
@@ -110,7 +117,7 @@ def match_tangents(tangents: Any, tree: Tree, primals: Sequence[Any], copy: bool
             )
         if np.shape(d) != np.shape(x):
             raise ArgumentError(f"tangent number {k} has shape {np.shape(d)}, its argument {np.shape(x)}")
-        if np.iscomplexobj(d) and not np.iscomplexobj(x):
+        if _is_complex(d) and not _is_complex(x):
             raise ArgumentError(f"tangent number {k} is complex, but its argument is {_described(x)}")
     return [as_tangent(d, x, copy) for d, x in zip(leaves, primals)]
 
@@ -131,7 +138,13 @@ def refuse_exact(tree: Tree, d: Any) -> None:
             refuse_exact(t, d.get(key))
 
 
+def _is_complex(x: Any) -> bool:
+    return bool(x.dtype.kind == "c") if is_duck(x) else np.iscomplexobj(x)
+
+
 def _described(x: Any) -> str:
+    if is_duck(x):
+        return f"a {name_of(type(x))} of {x.dtype} with shape {x.shape}"
     return f"an array of {x.dtype} with shape {x.shape}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
 
 
@@ -139,6 +152,8 @@ def as_tangent(d: Any, x: Any, copy: bool) -> Any:
     """The tangent in the type of the argument."""
     if type(x) in (float, complex):
         return type(x)(d)
+    if is_duck(x):
+        return as_cotangent(d, x)
     if not copy and type(d) is type(x) is np.ndarray and d.dtype == x.dtype:
         return d
     return np.asarray(as_cotangent(d, x)) if isinstance(x, np.ndarray) else as_cotangent(d, x)
@@ -146,8 +161,9 @@ def as_tangent(d: Any, x: Any, copy: bool) -> Any:
 
 @trimmed
 def jvp(
-    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
-) -> tuple[Any, ...]:
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False,
+    **options: Unpack[Asked],
+) -> tuple[Any, ...]:  # fmt: skip
     """The value of ``fun(*primals)`` and its tangent: the derivative along the direction `tangents`.
 
     Each tangent has the structure and the shapes of its primal, and is converted to its dtype. The tangent of an
@@ -156,6 +172,7 @@ def jvp(
 
     has_aux: `fun` returns a pair, of which only the first is differentiated. Then `jvp` returns the first, its tangent,
     and the second.
+    options: as for `grad`.
 
     Raises `ArgumentError` if a tangent does not fit its primal, `IntegerArgumentError` for a tangent of what is no
     floating number, and for the function what `grad` raises.
@@ -172,7 +189,7 @@ def jvp(
             raise ArgumentError(f"jvp: the {what} are a tuple, with one for each argument, not {type(given).__name__}")
     if len(primals) != len(tangents):
         raise ArgumentError(f"jvp: {len(primals)} primals, but {len(tangents)} tangents")
-    push = for_all_arguments(Pushforward, fun, len(primals), has_aux)(*primals)
+    push = for_all_arguments(Pushforward, fun, len(primals), has_aux, options=options)(*primals)
     return push(tuple(tangents))  # type: ignore[no-any-return]
 
 

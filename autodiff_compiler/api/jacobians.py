@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, NonScalarOutputError, UnsupportedError
 from ..ir.core import Function, type_of
@@ -22,6 +22,11 @@ from .transforms import (
     portable_name,
     split_aux,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .options import Asked
 
 FORWARD, REVERSE = "forward", "reverse"
 
@@ -41,6 +46,7 @@ class Jacobian(Transformed):
         super().__init__(fn, argnums)
         self.has_aux = bool(has_aux)
         self.mode = mode
+        self.has_budget = mode != FORWARD
         self.keep_value = keep_value
 
     def _parts(self) -> tuple[Any, ...]:
@@ -77,7 +83,8 @@ class Jacobian(Transformed):
         forward = self.is_forward(fn, wrt, results)
         if not forward:
             jacobian_pass.require_real(fn, results, self.suffix, lowered.loc)
-        made = pipeline.jacobian(fn, wrt, results, forward=forward, keep=keep)
+        budget = self.options.max_residual_bytes
+        made = pipeline.jacobian(fn, wrt, results, forward=forward, keep=keep, budget=budget)
         numbers = {k: n for n, k in enumerate(results)}
         tree = blocks_tree(main, argument, numbers, len(wrt), len(results) * len(wrt))
         tree, count = self.combined(made, len(keep), wrt, tree)
@@ -164,23 +171,27 @@ class Hessian(Jacobian):
 
     def __init__(self, fn: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False):
         super().__init__(fn, argnums, has_aux, FORWARD)
+        self.has_budget = True
         self._gradient = Gradient(fn, argnums, has_aux=has_aux)
 
     def _parts(self) -> tuple[Any, ...]:
         return self.primal, self.argnums, self.has_aux
 
     def derived_from(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        return self._gradient.transform(lowered, args, kwargs)
+        return self._gradient.to_push(None, self.options).transform(lowered, args, kwargs)
 
 
 @trimmed
-def jacobian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, sparsity: Any = None) -> Any:
+def jacobian(
+    fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, sparsity: Any = None, **options: Unpack[Asked]
+) -> Any:
     """A function that computes the Jacobian of `fun`: the derivative of each element of its result by each element of
     an argument. It may also be used as ``@jacobian`` and ``@jacobian(argnums=...)``.
 
     fun: a function of floats and float arrays, or of containers of them. Its result may have any shape, and may be a
         container.
     argnums: the argument to differentiate by, as a position or a name, or a sequence of these.
+    options: as for `grad`.
     has_aux: `fun` returns a pair, of which only the first is differentiated. The second is returned beside
         the Jacobian.
     sparsity: for a Jacobian that is mostly zeros. With "auto", the places of its elements are found, or they are given
@@ -206,12 +217,12 @@ def jacobian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, sp
            [0., 4., 3.]])
     """
     if sparsity is not None:
-        return sparse_by(jacobian, False, fun, argnums, has_aux, sparsity)
-    return made_by(jacobian, Jacobian, fun, argnums, has_aux)
+        return sparse_by(jacobian, False, fun, argnums, has_aux, sparsity, options)
+    return made_by(jacobian, Jacobian, fun, argnums, has_aux, options)
 
 
 @trimmed
-def jacfwd(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def jacfwd(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, **options: Unpack[Asked]) -> Any:
     """The Jacobian of `fun`, computed forwards: one tangent for each element of the arguments. See `jacobian`.
 
     >>> import numpy as np
@@ -219,11 +230,11 @@ def jacfwd(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> A
     >>> ad.jacfwd(lambda t: np.array([np.cos(t), t * t]))(0.0)
     array([-0.,  0.])
     """
-    return made_by(jacfwd, Jacobian, fun, argnums, has_aux, mode=FORWARD)
+    return made_by(jacfwd, Jacobian, fun, argnums, has_aux, options, mode=FORWARD)
 
 
 @trimmed
-def jacrev(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def jacrev(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, **options: Unpack[Asked]) -> Any:
     """The Jacobian of `fun`, computed backwards: one cotangent for each element of the results. See `jacobian`.
 
     >>> import numpy as np
@@ -232,11 +243,13 @@ def jacrev(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> A
     array([[2., 0.],
            [0., 4.]])
     """
-    return made_by(jacrev, Jacobian, fun, argnums, has_aux, mode=REVERSE)
+    return made_by(jacrev, Jacobian, fun, argnums, has_aux, options, mode=REVERSE)
 
 
 @trimmed
-def value_and_jacobian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def value_and_jacobian(
+    fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, **options: Unpack[Asked]
+) -> Any:
     """A function that returns the value of `fun` and its Jacobian, as a pair. See `jacobian`.
 
     With `has_aux`, the pair is ``((value, aux), jacobian)``.
@@ -245,11 +258,13 @@ def value_and_jacobian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool =
     >>> ad.value_and_jacobian(lambda x: (x * x, 3.0 * x))(2.0)
     ((4.0, 6.0), (4.0, 3.0))
     """
-    return made_by(value_and_jacobian, Jacobian, fun, argnums, has_aux, keep_value=True)
+    return made_by(value_and_jacobian, Jacobian, fun, argnums, has_aux, options, keep_value=True)
 
 
 @trimmed
-def hessian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, sparsity: Any = None) -> Any:
+def hessian(
+    fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, sparsity: Any = None, **options: Unpack[Asked]
+) -> Any:
     """A function that computes the Hessian of `fun`: the second derivatives of its scalar result. It may also be used
     as ``@hessian`` and ``@hessian(argnums=...)``.
 
@@ -270,11 +285,22 @@ def hessian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, spa
            [6., 4.]])
     """
     if sparsity is not None:
-        return sparse_by(hessian, True, fun, argnums, has_aux, sparsity)
-    return made_by(hessian, Hessian, fun, argnums, has_aux)
+        return sparse_by(hessian, True, fun, argnums, has_aux, sparsity, options)
+    return made_by(hessian, Hessian, fun, argnums, has_aux, options)
 
 
-def sparse_by(function: Any, symmetric: bool, fun: Any, argnums: Argnums, has_aux: bool, sparsity: Any) -> Any:
+def sparse_by(
+    function: Any,
+    symmetric: bool,
+    fun: Any,
+    argnums: Argnums,
+    has_aux: bool,
+    sparsity: Any,
+    options: Mapping[str, Any],
+) -> Any:
+    if options:
+        (name, *_) = options
+        raise ArgumentError(f"{function.__name__} with sparsity=... has no {name}", None, "leave out one of them")
     if has_aux:
         raise ArgumentError(
             f"{function.__name__} with sparsity=... has no has_aux",
@@ -286,10 +312,13 @@ def sparse_by(function: Any, symmetric: bool, fun: Any, argnums: Argnums, has_au
     return SparseDerivative(fun, argnums, sparsity, symmetric)
 
 
-def made_by(function: Any, cls: Any, fun: Any, argnums: Argnums, has_aux: bool, **options: Any) -> Any:
+def made_by(
+    function: Any, cls: Any, fun: Any, argnums: Argnums, has_aux: bool, options: Mapping[str, Any],
+    **settings: Any,
+) -> Any:  # fmt: skip
     if fun is None:
-        return functools.partial(function, argnums=argnums, has_aux=has_aux)
-    return cls(fun, argnums, has_aux, **options)
+        return functools.partial(function, argnums=argnums, has_aux=has_aux, **options)
+    return cls(fun, argnums, has_aux, **settings).asked(options)
 
 
 for _made in (jacobian, jacfwd, jacrev, value_and_jacobian, hessian):

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ir.core import type_of
 from ..lowered import Lowered, lowers_by, refused
 from ..tracebacks import trim
 from ..tree import count_leaves, unflatten
 from .forward import match_tangents, tangent_tree
-from .pullbacks import Pullback, for_all_arguments, stands_for
+from .pullbacks import Pullback, for_all_arguments, ones_like, stands_for
 from .transforms import differentiated, split_aux
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .options import Asked
 
 
 class Linearized(Pullback):
@@ -23,6 +28,7 @@ class Linearized(Pullback):
     """
 
     suffix = "linearized"
+    has_budget = False
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         from .compiler import pipeline
@@ -55,6 +61,8 @@ class Linearized(Pullback):
 
         def call(*leaves: Any) -> Any:
             results, push_leaves = run(*leaves)
+            if call.clock is not None:  # type: ignore[attr-defined]
+                push_leaves = call.clock(push_leaves)  # type: ignore[attr-defined]
             parts = [results] if count == 1 else list(results)
             primals = [leaves[k] for k in wrt]
 
@@ -75,7 +83,10 @@ class Linearized(Pullback):
                 return unflatten(main, parts), push, unflatten(aux, parts)
             return unflatten(main, parts), push
 
-        return stands_for(run, call, run.__autodiff_arity__, (out, count, seeded))
+        def seeds(results: Any, leaves: Any) -> list[Any]:
+            return [ones_like(leaves[k]) for k in wrt]
+
+        return stands_for(run, call, run.__autodiff_arity__, (out, count, seeded), seeds)
 
 
 _refused_inside = lowers_by(
@@ -86,7 +97,9 @@ _refused_inside = lowers_by(
 )
 
 
-def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def linearize(
+    fun: Callable[..., Any], *primals: Any, has_aux: bool = False, **options: Unpack[Asked]
+) -> tuple[Any, ...]:  # fmt: skip
     """The value of ``fun(*primals)``, and the linear function from tangents of the primals to the tangent of the
     result.
 
@@ -96,6 +109,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
     has_aux: `fun` returns a pair, of which only the first is differentiated. Then `linearize` returns the first, the
     linear function, and the second.
+    options: as for `grad`.
 
     Raises what `jvp` raises. Where a zero cotangent meets an infinite partial, the tangent may be nan; `jvp` knows
     better.
@@ -107,7 +121,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     (np.float64(0.0), np.float64(0.0), np.float64(0.0))
     """
     try:
-        return for_all_arguments(Linearized, fun, len(primals), has_aux)(*primals)  # type: ignore[no-any-return]
+        return for_all_arguments(Linearized, fun, len(primals), has_aux, options=options)(*primals)  # type: ignore[no-any-return]
     except BaseException as error:
         __tracebackhide__ = True
         trim(error)

@@ -39,6 +39,7 @@ from ..records import record, replaced
 from ..tree import flatten, is_object
 from .nested_kinds import KINDS, Kind, of_result
 from .nested_state import Changes
+from .options import bytes_of, refuse_options
 from .transforms import Transformed
 
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
@@ -240,6 +241,8 @@ def _refuse_effects(interp: Any, what: str, reason: str, remedy: str) -> NoRetur
 def lower_linear(interp: Any, what: str, kind: Kind, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The abstract result of ``vjp(f, *args)`` or ``linearize(f, *args)``: the value, and a function, and then what the
     function returns beside its result, with ``has_aux``."""
+    refuse_options(interp, args, kwargs)
+    kind = kind.within(_budget(interp, kind, kwargs))
     has_aux = bool(kwargs.get("has_aux", False))
     if not args:
         raise ArgumentError(f"{what} needs a function and its arguments", interp.builder.loc)
@@ -272,6 +275,8 @@ class Linear:
 
 def lower_jvp(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The abstract result of ``jvp(f, primals, tangents)``."""
+    refuse_options(interp, args, kwargs)
+    _budget(interp, KINDS["jvp"], kwargs)
     has_aux = args[3] if len(args) > 3 else kwargs.get("has_aux", False)
     args = args[:3]
     names = ("fun", "primals", "tangents")
@@ -414,6 +419,18 @@ def known(interp: Any, av: Any, what: str) -> Any:
     )
 
 
+def _budget(interp: Any, kind: Kind, kwargs: dict[str, Any]) -> int | str | None:
+    """The ``max_residual_bytes`` of a call of a transformation."""
+    given = kwargs.get("max_residual_bytes")
+    if given is None:
+        return None
+    if not kind.has_backward:
+        raise ArgumentError(
+            f"{kind.name} has no max_residual_bytes: it has no backward sweep", interp.builder.loc, "leave it out"
+        )
+    return bytes_of(known(interp, given, f"{kind.name}: max_residual_bytes"))
+
+
 class AbstractDerivative:
     """The derivative of a function that exists only while the program is lowered: a lambda or a nested function."""
 
@@ -431,6 +448,8 @@ def lower_transform(make: Any, kind: Kind, interp: Any, args: list[Any], kwargs:
         refused(*NO_WEAK_ZEROS)(interp, args, kwargs)
     if kwargs.get("allow_int", False) is not False:
         refused(*NO_INTEGERS)(interp, args, kwargs)
+    refuse_options(interp, args, kwargs)
+    budget = _budget(interp, kind, kwargs)
     if kwargs.get("sparsity") is not None:
         refused(*NO_SPARSITY)(interp, args, kwargs)
     has_aux = bool(kwargs.get("has_aux", False))
@@ -440,13 +459,16 @@ def lower_transform(make: Any, kind: Kind, interp: Any, args: list[Any], kwargs:
         argnums = tuple(argnums)
     callee = args[0] if args else kwargs.get("fun")
     if callee is None:
-        names, given = ("argnums", "has_aux"), (argnums_given, has_aux)
+        names: tuple[str, ...] = ("argnums", "has_aux")
+        given: tuple[Any, ...] = (argnums_given, has_aux)
+        if budget is not None:
+            names, given = (*names, "max_residual_bytes"), (*given, budget)
         return Partial(Obj(make, (("object", make),)), (), names, given)
     if is_constant_function(callee):
-        made = make(callee.obj, argnums, has_aux=has_aux)
+        made = make(callee.obj, argnums, has_aux=has_aux, **({} if budget is None else {"max_residual_bytes": budget}))
         return Obj(made, (("object", made),))
     if is_function(callee):
-        made = AbstractDerivative(callee, argnums, kind, has_aux)
+        made = AbstractDerivative(callee, argnums, kind.within(budget), has_aux)
         return Obj(made, (("object", made),))
     raise ArgumentError(
         f"{what} needs a function", interp.builder.loc, "pass the name of a function, a lambda or a method"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ArgumentError, UnsupportedError
-from ..frontend.avals import Obj, RangeOf
+from ..frontend.avals import CheckpointedOf, Obj
 from ..frontend.core import Unreachable
 from ..ir.core import FUNC, type_of
 from ..ir.opset import may_repeat
 from ..ir.rewrite import drop_uncalled
-from ..records import replaced
 from ..transforms.checkpoint import keep_apart
 from .checkpoints import AbstractCheckpoint, Checkpoint, misfit
 from .nested import is_constant_function, is_function, node_at
@@ -87,14 +86,13 @@ def lower_checkpoint_of(interp: Any, args: list[Any], kwargs: dict[str, Any]) ->
 def lower_checkpointed(interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The abstract result of a call of ``checkpointed`` in a function that is compiled."""
     given = {**dict(zip(("iterable", "segments"), args)), **kwargs}
-    av = given.get("iterable")
-    if type(av) is not RangeOf:
-        raise ArgumentError("checkpointed needs a range", interp.builder.loc, "loop over range(n)")
-    segments, snapshots = given.get("segments"), given.get("snapshots")
-    wrong = misfit(segments, snapshots)
+    segments, snapshots, disk, directory = map(given.get, ("segments", "snapshots", "disk", "directory"))
+    wrong = misfit(segments, snapshots, disk, directory)
+    if wrong is None and not (directory is None or isinstance(directory, str)):
+        wrong = "checkpointed needs a directory that is known when the program is compiled", "give a text"
     if wrong is not None:
-        raise ArgumentError(wrong, interp.builder.loc, "give one of them, or none")
-    return replaced(av, apart=("segments", segments) if snapshots is None else ("snapshots", snapshots))
+        raise ArgumentError(wrong[0], interp.builder.loc, wrong[1])
+    return CheckpointedOf(given.get("iterable"), (segments, snapshots, disk), directory)
 
 
 __all__ = ["lower_checkpoint", "lower_checkpoint_of", "lower_checkpointed"]

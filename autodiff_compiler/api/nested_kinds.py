@@ -5,6 +5,7 @@ A kind differentiates the region that a call was lowered into, and puts the abst
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,6 +26,16 @@ class Kind:
     """A kind of derivative."""
 
     name = ""
+    has_backward = True
+    budget: int | str | None = None  # of bytes, as for `pipeline.adjoint`
+
+    def within(self, budget: int | str | None) -> Any:
+        """This kind, with a budget."""
+        if budget is None:
+            return self
+        made = copy.copy(self)
+        made.budget = budget
+        return made
 
     def split(self, interp: Any, args: list[Any]) -> tuple[list[Any], Any]:
         """The arguments of a call: those of the function, and what the derivative takes besides them."""
@@ -95,7 +106,7 @@ class Reverse(Kind):
         return _with_value(found, aux) if self.keep_value else super().beside(found, aux)
 
     def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
-        fn = adjoint_of(inner, count, extra, self.keep_value or extra > 0)
+        fn = adjoint_of(inner, count, extra, self.keep_value or extra > 0, self.budget)
 
         def build(interp: Any, exits: Sequence[Any], structures: list[Any], several: bool) -> Any:
             out = of_arguments(interp, structures, several, iter(exits[len(exits) - count :]))
@@ -123,14 +134,18 @@ def check_scalar(name: str, tree: Tree, leaves: list[Any], loc: Any) -> None:
         )
 
 
-def adjoint_of(inner: Function, count: int, extra: int, keep: bool) -> Function:
-    """The adjoint of a function with one result and `extra` others, in the types of its arguments."""
+def adjoint_of(
+    inner: Function, count: int, extra: int, keep: bool, budget: int | str | None, moving: int | None = 0
+) -> Function:  # fmt: skip
+    """The adjoint of a function with one result and `extra` others, in the types of its arguments. `budget`, `moving`:
+    as for `pipeline.adjoint`."""
     t = type_of(inner.results[0])
     if t.kind != "array" and (t.dims is None or not t.is_real):  # a power of Python's numbers may be complex
         value, *rest = inner.body.exit
         inner.body.exit = (Builder(inner.body).emit(AS_SCALAR, value), *rest)
     wrt = list(range(count))
-    fn = pipeline.adjoint(inner, wrt, seeds=[1.0, *[False] * extra], keep_results=keep)
+    seeds = [1.0, *[False] * extra]
+    fn = pipeline.adjoint(inner, wrt, seeds=seeds, keep_results=keep, budget=budget, moving=moving)
     fn.meta["wrt"] = wrt
     pipeline.finish(fn, count)
     return fn
@@ -140,6 +155,7 @@ class Forward(Kind):
     """``jvp``: the value and the tangent. It takes the tangents of the arguments."""
 
     name = "jvp"
+    has_backward = False
 
     def beside(self, found: Any, aux: Any) -> Any:
         return Seq((*found.items, aux))
@@ -222,7 +238,7 @@ class Pulled(Kind):
     def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
         wrt = list(range(count))
         seeds = [None if type_of(r).may_be_float else False for r in inner.results]
-        fn = pipeline.adjoint(inner, wrt, seeds=seeds)
+        fn = pipeline.adjoint(inner, wrt, seeds=seeds, budget=self.budget)
         fn.meta["wrt"] = wrt
         pipeline.finish(fn, count)
 
@@ -264,6 +280,7 @@ class Stacked(Kind):
 
     def __init__(self, name: str, mode: str | None = None, value: bool = False):
         self.name, self.mode, self.value = name, mode, value
+        self.has_backward = mode != "forward"
 
     def check(self, tree: Tree, leaves: list[Any], loc: Any) -> None:
         if not any(type_of(x).may_be_float for x in leaves):
@@ -294,7 +311,7 @@ class Stacked(Kind):
         if not forward:
             jacobian.require_real(inner, moving, self.name)
         keep = [*range(own, own + extra), *(range(own) if self.value else ())]
-        fn = pipeline.jacobian(inner, wrt, moving, forward=forward, keep=keep)
+        fn = pipeline.jacobian(inner, wrt, moving, forward=forward, keep=keep, budget=self.budget)
         first = own if self.value else 0
         numbers = {k: n for n, k in enumerate(moving)}
 
@@ -324,13 +341,13 @@ class Second(Stacked):
 
     def __init__(self, name: str, trace: bool = False):
         super().__init__(name, "forward")
-        self.trace = trace
+        self.trace, self.has_backward = trace, True
 
     def check(self, tree: Tree, leaves: list[Any], loc: Any) -> None:
         check_scalar(self.name, tree, leaves, loc)
 
     def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
-        fn = gradient_of(inner, count, extra)
+        fn = gradient_of(inner, count, extra, self.budget, None)
         fn, _ = self.stacked(fn, count, ("tuple", tuple([("leaf", k) for k in range(count)])), extra)
         if self.trace:
             jacobian.trace(fn, extra, range(count))
@@ -347,9 +364,9 @@ class Second(Stacked):
         return fn, build
 
 
-def gradient_of(inner: Function, count: int, extra: int) -> Function:
+def gradient_of(inner: Function, count: int, extra: int, budget: int | str | None, moving: int | None) -> Function:
     """The gradient of a function, and then what it changes."""
-    fn = adjoint_of(inner, count, extra, extra > 0)
+    fn = adjoint_of(inner, count, extra, extra > 0, budget, moving)
     if extra:
         _, *rest = fn.body.exit
         fn.body.exit = (*rest[extra:], *rest[:extra])
@@ -360,6 +377,7 @@ class Product(Forward):
     """The product of a matrix and a vector, which follows the arguments."""
 
     beside = Kind.beside
+    has_backward = True
 
     def split(self, interp: Any, args: list[Any]) -> tuple[list[Any], Any]:
         if len(args) < 2:
@@ -378,7 +396,7 @@ class HessianProduct(Product):
         check_scalar(self.name, tree, leaves, loc)
 
     def derive(self, inner: Function, count: int, tree: Tree, extra: int) -> tuple[Function, Build]:
-        fn = gradient_of(inner, count, extra)
+        fn = gradient_of(inner, count, extra, self.budget, 1)
         fn = pipeline.pushforward(fn, range(count), range(count, count + extra))
         exits = fn.body.exit
         fn.body.exit = (*exits[count : count + extra], *exits[count + extra :][:count])
@@ -401,7 +419,7 @@ class GaussNewtonProduct(Product):
             type_of(x).is_real for x in (*[inner.results[k] for k in moving], *inner.params[:count])
         ):
             raise NonScalarOutputError(f"{self.name} needs real residuals", None, "return floats")
-        fn = pipeline.gauss_newton(inner, range(count), moving, range(own, own + extra))
+        fn = pipeline.gauss_newton(inner, range(count), moving, range(own, own + extra), self.budget)
         fn.meta["wrt"] = list(range(count))
         pipeline.finish(fn, count)
 

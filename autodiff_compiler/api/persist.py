@@ -300,6 +300,8 @@ def _input_row(writer: _Writer, item: Input) -> list[Any]:
         shown: list[Any] = ["number", writer.known(key[1])]
     elif key[0] == "object":
         return [writer.path(item.path), item.name, ["object"], item.hidden, [], None]
+    elif key[0] == "duck":
+        raise NotPortable("an array of another library")
     else:
         shown = ["array", _plain(key[1]), key[2], list(key[3])]
     dims = item.type.dims

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, UnsupportedError
 from ..ir.core import Function, type_of
@@ -15,6 +15,11 @@ from .forward import Pushforward
 from .jacobians import FORWARD, Hessian, Jacobian, made_by, moving_results
 from .sparse import refuse_complex
 from .transforms import Argnums, Gradient, Repeatable, differentiated, hand_through, inside, split_aux
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .options import Asked
 
 
 class Derivative(Repeatable, Jacobian):
@@ -66,6 +71,8 @@ class ElementwiseGradient(Gradient):
 class Product(Pushforward):
     """The product of a matrix and a vector, as a function of the arguments and then the vector."""
 
+    has_budget = True
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         push = super().__call__(*self._split(args), **kwargs)
         return push(args[-1])
@@ -102,7 +109,8 @@ class HessianProduct(Product):
         self._gradient = Gradient(fn, argnums, has_aux=has_aux)
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        derived = super().transform(self._gradient.transform(lowered, args, kwargs), args, kwargs)
+        gradient = self._gradient.to_push(1, self.options)
+        derived = super().transform(gradient.transform(lowered, args, kwargs), args, kwargs)
         _, tree, out = derived.out
         # Of value and tangent, the tangent, and what comes beside it.
         parts = out[-1][1:]
@@ -132,7 +140,8 @@ class GaussNewtonProduct(Product):
                 "return their real and their imaginary parts",
             )
         own, count = count_leaves(main), len(lowered.function.results)
-        fn = pipeline.gauss_newton(lowered.function, wanted.wrt, moving, range(own, count))
+        budget = self.options.max_residual_bytes
+        fn = pipeline.gauss_newton(lowered.function, wanted.wrt, moving, range(own, count), budget)
         hand_through(fn, wanted)
         out = shift(tree, count - own)
         if aux is not None:
@@ -154,7 +163,7 @@ class Laplacian(Hessian):
 
 
 @trimmed
-def derivative(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def derivative(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, **options: Unpack[Asked]) -> Any:
     """A function that computes the derivative of `fun` by an argument that is one float. It may also be used as
     ``@derivative`` and ``@derivative(argnums=...)``.
 
@@ -168,11 +177,11 @@ def derivative(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) 
     >>> ad.derivative(lambda t: (t**3, np.array([t, t * t])))(2.0)
     (12.0, array([1., 4.]))
     """
-    return made_by(derivative, Derivative, fun, argnums, has_aux)
+    return made_by(derivative, Derivative, fun, argnums, has_aux, options)
 
 
 @trimmed
-def elementwise_grad(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def elementwise_grad(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, **options: Unpack[Asked]) -> Any:
     """A function that computes the derivative of each element of the result of `fun` by the same element of an
     argument.
 
@@ -187,11 +196,11 @@ def elementwise_grad(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = F
     >>> ad.elementwise_grad(np.tanh)(np.array([0.0, 20.0]))
     array([1., 0.])
     """
-    return made_by(elementwise_grad, ElementwiseGradient, fun, argnums, has_aux)
+    return made_by(elementwise_grad, ElementwiseGradient, fun, argnums, has_aux, options)
 
 
 @trimmed
-def hvp(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def hvp(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, **options: Unpack[Asked]) -> Any:
     """A function that computes the product of the Hessian of `fun` and a vector, without the Hessian.
 
     fun: a function with a scalar result. Call what is returned as ``hvp(fun)(*args, vector)``. The vector has the
@@ -207,11 +216,11 @@ def hvp(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
     >>> ad.hvp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 10.0]))
     array([  6., 120.])
     """
-    return made_by(hvp, HessianProduct, fun, argnums, has_aux)
+    return made_by(hvp, HessianProduct, fun, argnums, has_aux, options)
 
 
 @trimmed
-def gauss_newton_vp(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def gauss_newton_vp(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, **options: Unpack[Asked]) -> Any:
     """A function that computes the product of the Gauss-Newton matrix of `fun` and a vector: ``J.T @ J @ vector``, with
     the Jacobian ``J`` of `fun`, which is not built.
 
@@ -231,11 +240,11 @@ def gauss_newton_vp(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = Fa
     >>> ad.gauss_newton_vp(lambda x: np.array([x[0] * x[1], x[1] ** 2]))(x, v)
     array([ 24., 172.])
     """
-    return made_by(gauss_newton_vp, GaussNewtonProduct, fun, argnums, has_aux)
+    return made_by(gauss_newton_vp, GaussNewtonProduct, fun, argnums, has_aux, options)
 
 
 @trimmed
-def laplacian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def laplacian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False, **options: Unpack[Asked]) -> Any:
     """A function that computes the Laplacian of `fun`: the sum of the second derivatives of its scalar result by each
     element of the arguments.
 
@@ -247,7 +256,7 @@ def laplacian(fun: Any = None, argnums: Argnums = 0, *, has_aux: bool = False) -
     >>> ad.laplacian(lambda x: np.sum(x**3) + x[0] * x[1])(np.array([1.0, 2.0]))
     np.float64(18.0)
     """
-    return made_by(laplacian, Laplacian, fun, argnums, has_aux)
+    return made_by(laplacian, Laplacian, fun, argnums, has_aux, options)
 
 
 for _made in (derivative, elementwise_grad, gauss_newton_vp, hvp, laplacian):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, overload
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from ..codegen.load import Emitted
+from ..duck import is_duck, name_of
 from ..errors import ArgumentError, is_interruption
 from ..ir.core import type_of
 from ..locks import Lock
@@ -18,18 +20,33 @@ from ..tracebacks import trim
 from ..tree import count_leaves, leaves_like, unflatten
 from .transforms import Argnums, Transformed, differentiated, hand_through, portable_name, split_aux
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-def stands_for(run: Any, call: Any, arity: int, details: Any) -> Callable[..., Any]:
-    """`call`, which calls the compiled function `run`, with its attributes. `details` are for the disk cache."""
+    from .options import Asked
+
+
+def stands_for(
+    run: Any, call: Any, arity: int, details: Any, seeds: Callable[..., Any] | None = None
+) -> Callable[..., Any]:  # fmt: skip
+    """`call`, which calls the compiled function `run`, with its attributes. `details` are for the disk cache.
+
+    seeds: if `run` gives a function, too: makes cotangents or tangents for it that are ones, from the results and the
+    arguments. `call.clock` may then be set to what wraps that function, see `auto`.
+    """
     call.__autodiff_source__ = run.__autodiff_source__
     call.__autodiff_emitted__ = run.__autodiff_emitted__
     call.__autodiff_arity__ = arity
     call.__autodiff_details__ = details
+    call.__wrapped__ = run
+    if seeds is not None:
+        call.clock, call.seeds = None, seeds
     return call  # type: ignore[no-any-return]
 
 
 class Pullback(Transformed):
     suffix = "vjp"
+    has_budget = True
 
     def __init__(self, fn: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False):
         super().__init__(fn, argnums)
@@ -50,7 +67,9 @@ class Pullback(Transformed):
         if self.has_aux:
             first = count_leaves(split_aux(lowered, self)[0])
             seeds[first:] = [False] * (len(seeds) - first)
-        fn = pipeline.adjoint(lowered.function, wanted.wrt, seeds=seeds, keep_results=True)
+        fn = pipeline.adjoint(
+            lowered.function, wanted.wrt, seeds=seeds, keep_results=True, budget=self.options.max_residual_bytes
+        )
         fn.meta["seeded"] = [k for k, s in enumerate(seeds) if s is None]
         hand_through(fn, wanted)
         return replace(lowered, function=fn, out=("split", lowered.out, tree))
@@ -73,6 +92,8 @@ class Pullback(Transformed):
 
         def call(*leaves: Any) -> Any:
             results, pullback = run(*leaves)
+            if call.clock is not None:  # type: ignore[attr-defined]
+                pullback = call.clock(pullback)  # type: ignore[attr-defined]
             parts = [results] if count == 1 else list(results)
 
             def pull(cotangent: Any) -> Any:
@@ -88,7 +109,17 @@ class Pullback(Transformed):
                 return unflatten(main, parts), pull, unflatten(aux, parts)
             return unflatten(main, parts), pull
 
-        return stands_for(run, call, run.__autodiff_arity__, (whole, count, seeded))
+        def seeds(results: Any, leaves: Any) -> list[Any]:
+            return [ones_like(results if count == 1 else results[k]) for k in seeded]
+
+        return stands_for(run, call, run.__autodiff_arity__, (whole, count, seeded), seeds)
+
+
+def ones_like(x: Any) -> Any:
+    """Ones in the place of a number, of an array, or of those in a list."""
+    if isinstance(x, list):
+        return [ones_like(item) for item in x]
+    return np.ones_like(x) if isinstance(x, np.ndarray) else type(x)(1)
 
 
 _refused_inside = lowers_by(
@@ -148,6 +179,17 @@ def match_cotangent(cotangent: Any, out: Any, results: list[Any], seeded: list[i
 def as_cotangent(g: Any, r: Any) -> Any:
     if isinstance(r, list):
         return [as_cotangent(x, y) for x, y in zip(g, r)]
+    if is_duck(r):
+        if not is_duck(g) and np.ndim(g) == 0:
+            return np.full_like(r, as_cotangent(g, np.zeros((), r.dtype)))
+        g = g if hasattr(g, "dtype") else np.asarray(g)
+        if g.dtype.kind == "c" and r.dtype.kind == "f":
+            raise ArgumentError("the cotangent of a real result is complex", None, "pass a real cotangent")
+        return g if g.dtype == r.dtype else g.astype(r.dtype)
+    if is_duck(g):
+        raise ArgumentError(
+            f"the cotangent is a {name_of(type(g))}, the result none", None, "pass an array of NumPy's, or a number"
+        )
     if isinstance(r, (np.ndarray, np.generic)) and r.dtype.kind in "fc":
         g = np.asarray(g)
         if g.dtype.kind == "c" and r.dtype.kind == "f":
@@ -157,10 +199,14 @@ def as_cotangent(g: Any, r: Any) -> Any:
 
 
 @overload
-def vjp(fun: Callable[..., Any], *args: Any, has_aux: Literal[False] = False) -> tuple[Any, Callable[[Any], Any]]: ...
+def vjp(
+    fun: Callable[..., Any], *args: Any, has_aux: Literal[False] = False, **options: Unpack[Asked]
+) -> tuple[Any, Callable[[Any], Any]]: ...
 @overload
-def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool) -> tuple[Any, ...]: ...
-def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool, **options: Unpack[Asked]) -> tuple[Any, ...]: ...
+def vjp(
+    fun: Callable[..., Any], *args: Any, has_aux: bool = False, **options: Unpack[Asked]
+) -> tuple[Any, ...]:  # fmt: skip
     """The value of ``fun(*args)`` and its pullback: from a cotangent of the result to the cotangents of the arguments.
 
     The pullback takes a cotangent with the structure and shapes of the result. It returns a tuple with one cotangent
@@ -170,6 +216,7 @@ def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> tuple[Any
 
     has_aux: `fun` returns a pair, of which only the first is differentiated. Then `vjp` returns the first, the
     pullback, and the second.
+    options: as for `grad`.
 
     >>> import numpy as np
     >>> import autodiff_compiler as ad
@@ -178,24 +225,26 @@ def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> tuple[Any
     (array([ 3., 40.]), array([ 1., 20.]))
     """
     try:
-        return for_all_arguments(Pullback, fun, len(args), has_aux)(*args)  # type: ignore[no-any-return]
+        return for_all_arguments(Pullback, fun, len(args), has_aux, options=options)(*args)  # type: ignore[no-any-return]
     except BaseException as error:
         __tracebackhide__ = True
         trim(error)
         raise
 
 
-def for_all_arguments(cls: Any, fun: Any, count: int, *options: Any) -> Any:
+def for_all_arguments(
+    cls: Any, fun: Any, count: int, *settings: Any, options: Mapping[str, Any] = MappingProxyType({})
+) -> Any:
     """The transformation of a function by its first `count` arguments. For the same function and options it is the same
     object."""
     # Keys are identities: callables may be unhashable, or equal and yet different. Each access makes a bound method.
     parts = (fun.__func__, fun.__self__) if isinstance(fun, types.MethodType) else (fun,)
-    key = (cls, count, options, *[id(p) for p in parts])
+    key = (cls, count, settings, repr(sorted(options.items())), *[id(p) for p in parts])
     found = _transformed.get(key)
     if found is None:
         with _transformed_lock:
             # It keeps the parts alive, and so their ids.
-            found = _transformed.setdefault(key, cls(fun, tuple(range(count)), *options))
+            found = _transformed.setdefault(key, cls(fun, tuple(range(count)), *settings).asked(options))
             while len(_transformed) > 256:
                 del _transformed[next(iter(_transformed))]
     return found
@@ -218,6 +267,7 @@ __all__ = [
     "as_cotangent",
     "for_all_arguments",
     "match_cotangent",
+    "ones_like",
     "projected_gradient",
     "stands_for",
     "vjp",

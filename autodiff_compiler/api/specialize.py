@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from .. import deep
+from ..duck import is_duck
 from ..errors import AliasError, ArgumentError, AutodiffError, InternalError, UnsupportedError, is_interruption
 from ..ir import budget
 from ..ir.apart import with_known_axes
@@ -216,7 +217,6 @@ class Entry:
         low = self.lowered
         names = _Names()
         n = len(low.params)
-        arrays: list[str] = []
         leaves: list[str] = []
 
         def leaf(k: int) -> None:
@@ -229,8 +229,8 @@ class Entry:
                 names.check(f"type({x}) is {names.constant(item.key[1])}")
             else:
                 d = names.constant(item.key[1])
-                names.check(f"type({x}) is ndarray and ({x}.dtype is {d} or {x}.dtype == {d})")
-                arrays.append(x)
+                cls = "ndarray" if item.key[0] == "array" else names.constant(item.key[4])
+                names.check(f"type({x}) is {cls} and ({x}.dtype is {d} or {x}.dtype == {d})")
 
         leaves += [""] * len(low.inputs)
         for k, item in enumerate(low.inputs):
@@ -245,7 +245,7 @@ class Entry:
             if not text:
                 leaf(k)
         checks = [f"    {line}" for line in names.lines]
-        order = [k for k, item in enumerate(low.inputs) if item.key[0] == "array"]
+        order = [k for k, item in enumerate(low.inputs) if item.key[0] in ("array", "duck")]
         in_order = [leaves[k] for k in order]
         if in_order:
             shapes = ", ".join(f"{x}.shape" for x in in_order) if len(in_order) > 1 else f"{in_order[0]}.shape"
@@ -296,7 +296,7 @@ class Entry:
     def _new_shapes(self, shapes: Any, args: tuple[Any, ...]) -> bool:
         """New shapes fit the types, and lengths that must be equal are. If so, they are kept in `shapes`."""
         low = self.lowered
-        arrays = [item for item in low.inputs if item.key[0] == "array"]
+        arrays = [item for item in low.inputs if item.key[0] in ("array", "duck")]
         given = shapes if len(arrays) > 1 else (shapes,)
         lengths: dict[int, int] = {}
         for item, shape in zip(arrays, given):
@@ -306,7 +306,7 @@ class Entry:
                 return False
             for d, n in zip(dims, shape):
                 if isinstance(d, Dim):
-                    if n < 2:
+                    if not n >= 2:  # the length of a duck array may be nan
                         return False
                     lengths[d.root] = n
                 elif d != n:
@@ -327,7 +327,8 @@ class Entry:
     def _raise_as_primal(self, args: tuple[Any, ...]) -> None:
         """Shapes do not fit together: the original function raises its own error."""
         positional, keywords = split_arguments(self.fn, self.lowered.params, args)
-        self.plain(*copy.deepcopy(positional), **copy.deepcopy(keywords))
+        kept = {id(x): x for x in flatten((positional, keywords))[0] if is_duck(x)}
+        self.plain(*copy.deepcopy(positional, kept), **copy.deepcopy(keywords, kept))
         raise AutodiffError(
             "the derivative needs some lengths of the arguments to be equal, and here they differ",
             self.lowered.loc,
@@ -481,6 +482,8 @@ class Dispatcher:
             entry = None if key is None else self._from_disk(names, key, values)
             if entry is None:
                 entry = leaving_out(lambda: self._made(names, values, done, key))
+            if self.disk is not None:
+                self.disk._watch(entry, names)
             found = self.entries.setdefault(names, [])
             found.insert(0, entry)
             del found[MAX_ENTRIES:]
@@ -495,7 +498,7 @@ class Dispatcher:
                 with collector_paused():
                     return self._compiled(names, values, key)
             except AutodiffError as error:
-                if not self._may_observe(error):
+                if not self._may_observe(error) or any(map(is_duck, flatten(values)[0])):
                     raise
                 unseen = error
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
@@ -15,7 +15,7 @@ from ..codegen.load import Emitted, load
 from ..errors import AutodiffError, InternalError, NonScalarOutputError, UnsupportedError
 from ..ir.apart import with_known_axes
 from ..ir.core import Builder, Function, type_of
-from ..ir.spelling import identifier
+from ..ir.spelling import identifier, literal
 from ..lowered import (
     NO_INTEGERS,
     NO_WEAK_ZEROS,
@@ -30,14 +30,18 @@ from ..records import replaced
 from ..tracebacks import trim, trimmed
 from ..tree import children, copy_with, count_leaves, leaf_numbers, new_object, shift
 from . import persist
+from .cache import keep_machine_code
 from .carried import carried, is_found_by_name, restored
 from .display import Pair, Source, card, text_of
 from .observing import observed_entry, refit_by, take_sites
+from .options import Asked, Options, options_of, refuse_options_of
 from .specialize import MISS, Dispatcher, Entry
 from .trees import tree_of
 from .two_stages import LOG, Log, Stages
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from .arguments import Wanted
 
 Argnums = int | str | Sequence[int | str]
@@ -79,6 +83,8 @@ class Transformed:
     suffix = "grad"
     keep_value = False
     is_derivative = True
+    options = Options()
+    has_budget = False  # `max_residual_bytes` says something
     __qualname__: str
     __wrapped__: Any
 
@@ -89,13 +95,14 @@ class Transformed:
             if type(which) not in (int, str):
                 raise TypeError(f"argnums must be ints or names of arguments, not {which!r}")
         if isinstance(fn, Transformed):
+            self.options = replace(fn.options, max_residual_bytes=None)
             fn = fn.as_primal()
         self.primal = fn
         self.argnums = tuple(argnums) if isinstance(argnums, (list, tuple)) else argnums
         functools.update_wrapper(self, fn, updated=())
         self.__name__ = f"{_name_of(fn)}_{self.suffix}"
 
-        self._dispatch = Dispatcher(innermost(fn), self._compile, self._lower, self)
+        self._dispatch = Dispatcher(innermost(fn), self._as_asked(self._compile), self._as_asked(self._lower), self)
         self._fronts = self._dispatch.fronts
         self._generated: dict[str, None] = {}
 
@@ -130,7 +137,7 @@ class Transformed:
     def __reduce__(self) -> Any:
         if is_found_by_name(self):
             return self.__qualname__
-        return restored, (carried(self.primal), type(self), self._parts())
+        return restored, (carried(self.primal), type(self), self._parts(), self.options)
 
     def _parts(self) -> tuple[Any, ...]:
         """The arguments of the class that make an equal object."""
@@ -197,9 +204,9 @@ class Transformed:
         """The SSA form of the primal and of the derived function for these arguments, as text."""
         from .compiler import print_function
 
-        lowered = self._lower(args, kwargs)
+        lowered = self._dispatch.lower(args, kwargs)
         before = print_function(lowered.function)
-        after = print_function(self.transform(lowered, args, kwargs).function)
+        after = print_function(self._as_asked(self.transform)(lowered, args, kwargs).function)
         return f"{before}\n{after}"
 
     @trimmed
@@ -224,21 +231,40 @@ class Transformed:
 
         >>> from autodiff_compiler import grad
         >>> [name for name, text in grad(lambda x: x * x).passes(3.0)]  # doctest: +NORMALIZE_WHITESPACE
-        ['lower', 'differentiate', 'masks', 'shapes', 'dead code', 'residuals', 'finish', 'templates', 'dead code',
-         'in place']
+        ['lower', 'differentiate', 'masks', 'shapes', 'dead code', 'residuals', 'factors', 'finish', 'templates',
+         'dead code', 'in place', 'unpack']
         """
         from .compiler import pipeline, print_function
 
         def compiled() -> list[tuple[str, str]]:
-            lowered = self._lower(args, kwargs)
+            lowered = self._dispatch.lower(args, kwargs)
             seen = [("lower", print_function(lowered.function))]
             with pipeline.after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
-                self._compile(lowered, args, kwargs)
+                self._dispatch.compile_entry(lowered, args, kwargs)
             return seen
 
         return with_known_axes(compiled)
 
     # --- compilation ----------------------------------------------------------------------------------------------
+
+    def asked(self, options: Mapping[str, Any]) -> Any:
+        """This object, with the options that a user gives. To be called before it is used."""
+        if options:
+            self.options = options_of(self.kind, options, self.has_budget, self.options)
+        return self
+
+    def _as_asked(self, step: Callable[..., Any]) -> Callable[..., Any]:
+        """A step of the compilation that leaves out the passes that the options name."""
+
+        def run(*args: Any) -> Any:
+            if not self.options.left_out:
+                return step(*args)
+            from .compiler import pipeline
+
+            with pipeline.leaving_out(self.options.left_out):
+                return step(*args)
+
+        return run
 
     def _lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         return lower_any(self.primal, args, kwargs)
@@ -252,7 +278,7 @@ class Transformed:
 
     def generate(self, derived: Lowered, split: int | None = None) -> Callable[..., Any]:
         """The function that the emitted source of a lowered function defines."""
-        from .compiler import emit_adjoint
+        from .compiler import emit_adjoint, emit_native
 
         classes: dict[Any, str] = {}
         name_classes(derived.out, classes)
@@ -263,15 +289,22 @@ class Transformed:
                 return ", ".join([tree_text(part, leaves, classes) for part in parts])
             return tree_text(derived.out, leaves, classes)
 
-        emitted = emit_adjoint(
-            derived.function, self.__name__, split=split, result=result, reserved=set(classes.values())
-        )
+        reserved = set(classes.values())
+        if self.options.backend == "native":
+            emitted = emit_native(
+                derived.function, self.__name__, split=split, result=result, reserved=reserved,
+                parallel=self.options.parallel,
+            )  # fmt: skip
+        else:
+            emitted = emit_adjoint(derived.function, self.__name__, split=split, result=result, reserved=reserved)
         objects = {**emitted.objects, **{name: cls for cls, name in classes.items()}}
         return self._load(replaced(emitted, objects=objects))
 
     def _load(self, emitted: Emitted) -> Callable[..., Any]:
         source = emitted.source
         self._generated[source] = None
+        if self.options.backend == "native":
+            keep_machine_code()
         run = load(source, self.__name__, emitted.objects)
         run.__autodiff_source__ = source  # type: ignore[attr-defined]
         run.__autodiff_emitted__ = emitted  # type: ignore[attr-defined]
@@ -287,6 +320,19 @@ class Transformed:
         if key is not None:
             self._keep(key, entry.lowered, values, entry.run)
         return entry
+
+    def _watch(self, entry: Entry, names: tuple[str, ...]) -> None:
+        """A new entry: with ``backend="auto"``, its calls are timed."""
+        if self.options.backend == "auto" and not isinstance(entry.run, Stages):
+            from .auto import Watch
+
+            Watch(entry, self, names)
+
+    def _with_backend(self, backend: str) -> Transformed:
+        """The same derivative with another backend."""
+        twin = type(self)(*self._parts())
+        twin.options = replace(self.options, backend=backend)
+        return twin
 
     def _refit(self, names: tuple[str, ...], run: Any) -> Callable[..., Any] | None:
         return refit_by(self._dispatch, names, run) if isinstance(run, Stages) else None
@@ -320,6 +366,13 @@ class Transformed:
     def _keep(self, key: str, lowered: Lowered, values: tuple[Any, ...], run: Any) -> None:
         persist.store(key, self._dispatch.fn, lowered, values, run, self._dispatch.sites)
 
+    @property
+    def _numba_type_(self) -> Any:
+        """For functions under ``numba.njit`` that call it."""
+        from .inside_numba import numba_type
+
+        return numba_type(self)
+
     # --- inside other functions that are being compiled -----------------------------------------------------------
 
     @property
@@ -330,16 +383,22 @@ class Transformed:
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         from .compiler import KINDS, lower_call, primal_of
 
+        refuse_options_of(self.options, interp, args, kwargs)
         if self.kind not in KINDS:
             refused(f"{self.kind} in a function that is compiled is not supported", USE_GRAD)(interp, args, kwargs)
         has_aux = getattr(self, "has_aux", False)
         callee = primal_of(interp, self.primal)
-        return lower_call(interp, callee, self.argnums, KINDS[self.kind], args, kwargs, has_aux)
+        kind = KINDS[self.kind].within(self.options.max_residual_bytes)
+        return lower_call(interp, callee, self.argnums, kind, args, kwargs, has_aux)
 
 
 def portable_name(transformed: Transformed) -> list[str]:
     """The part of a transformation's disk key that does not come from the primal."""
-    return [type(transformed).__name__, repr(transformed.argnums)]
+    return [
+        type(transformed).__name__,
+        repr(transformed.argnums),
+        *transformed.options.portable(),
+    ]
 
 
 def innermost(fn: Any) -> Any:
@@ -372,18 +431,18 @@ def tree_text(tree: Any, leaves: Sequence[str], named: dict[Any, str]) -> str:
     if kind == "leaf":
         return str(leaves[tree[1]])
     if kind == "static":
-        return repr(tree[1])
+        return literal(tree[1])
     items = [tree_text(t, leaves, named) for t in children(tree)]
     if kind == "dict":
-        return "{" + ", ".join(f"{k!r}: {item}" for k, item in zip(tree[1], items)) + "}"
+        return "{" + ", ".join(f"{literal(k)}: {item}" for k, item in zip(tree[1], items)) + "}"
     if kind == "make":
         return f"{named[tree[1]]}({', '.join(items)})"
     if kind == "list":
         return "[" + ", ".join(items) + "]"
     parts = "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
     if kind == "new":
-        return f"{named[new_object]}({named[tree[1]]}, {tuple(tree[2])!r}, {parts})"
-    return parts if kind == "tuple" else f"{named[copy_with]}({leaves[tree[1]]}, {tuple(tree[2])!r}, {parts})"
+        return f"{named[new_object]}({named[tree[1]]}, {literal(tuple(tree[2]))}, {parts})"
+    return parts if kind == "tuple" else f"{named[copy_with]}({leaves[tree[1]]}, {literal(tuple(tree[2]))}, {parts})"
 
 
 class Repeatable(Transformed):
@@ -456,7 +515,9 @@ class Gradient(Repeatable):
     """The gradient of a function with a scalar result. See `grad`."""
 
     suffix = "grad"
+    has_budget = True
     keep_value = False
+    moving: int | None = 0  # how many tangents are pushed through the gradient; None: one for each element
     exact = False  # integer arguments are allowed, and their cotangent is None
 
     def __init__(
@@ -473,7 +534,7 @@ class Gradient(Repeatable):
 
     def __autodiff_lower__(self, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         for wanted, refusal in (
-            (not self.strong_zeros, NO_WEAK_ZEROS), (self.allow_int, NO_INTEGERS)
+            (not self.strong_zeros, NO_WEAK_ZEROS), (self.allow_int, NO_INTEGERS),
         ):  # fmt: skip
             if wanted:
                 refused(*refusal)(interp, args, kwargs)
@@ -487,8 +548,19 @@ class Gradient(Repeatable):
         """Check that the result, which has this structure, is one real number."""
         check_scalar(lowered, main, self)
 
+    def to_push(self, moving: int | None, options: Options) -> Gradient:
+        """This gradient, for so many tangents, and with the options of what pushes them."""
+        self.moving, self.options = moving, options
+        return self
+
     def is_plain(self) -> bool:
-        return type(self) is Gradient and self.strong_zeros and not self.has_aux and not self.allow_int
+        return (
+            type(self) is Gradient
+            and self.strong_zeros
+            and not self.has_aux
+            and not self.allow_int
+            and self.options == Options()
+        )
 
     def once(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
         from .compiler import pipeline
@@ -502,6 +574,7 @@ class Gradient(Repeatable):
         fn = pipeline.adjoint(
             lowered.function, wanted.wrt, seeds=[1.0, *[False] * (results - 1)],
             keep_results=self.keep_value or self.has_aux, masks=True if self.strong_zeros else None,
+            budget=self.options.max_residual_bytes, moving=self.moving,
         )  # fmt: skip
         hand_through(fn, wanted)
         if self.keep_value:
@@ -640,16 +713,18 @@ def _name_of(fn: Any) -> str:
 @overload
 def grad(
     fun: Callable[..., Any], argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False,
-    allow_int: bool = False,
+    allow_int: bool = False, **options: Unpack[Asked],
 ) -> Gradient: ...  # fmt: skip
 @overload
 def grad(
-    fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False, allow_int: bool = False
-) -> Callable[[Callable[..., Any]], Gradient]: ...
+    fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False,
+    allow_int: bool = False, **options: Unpack[Asked],
+) -> Callable[[Callable[..., Any]], Gradient]: ...  # fmt: skip
 @trimmed
 def grad(
-    fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False, allow_int: bool = False
-) -> Any:
+    fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False,
+    allow_int: bool = False, **options: Unpack[Asked],
+) -> Any:  # fmt: skip
     """A function that computes the gradient of `fun`. It may also be used as ``@grad`` and ``@grad(argnums=...)``.
 
     fun: an ordinary Python function of floats and NumPy arrays, or of tuples, lists, dicts and objects that hold them.
@@ -660,6 +735,13 @@ def grad(
     has_aux: `fun` returns a pair. The first is differentiated. The second may be any container, and is returned beside
         the gradient: ``(gradient, aux)``, and for `value_and_grad` ``((value, aux), gradient)``.
     allow_int: arguments to differentiate by may be integers and bools. Their gradient is zero, as floats.
+    options: how the code is made; see `api.options`. ``optimize="-numbers"`` leaves out passes.
+        ``max_residual_bytes=`` bounds what loops keep for the backward sweep. A loop of which all fits keeps all.
+        With "auto", there is no bound, but loops that would keep more than 64 MB are cut into segments.
+        Others keep snapshots, and run in part again. A call raises `ArgumentError` if a loop needs more, and
+        `UnsupportedError` if a loop cannot run again (docs/checkpoints.md). The schedule is that of Griewank and
+        Walther, Algorithm 799: Revolve (ACM TOMS 26, 2000), section 3.
+        With ``backend="native"``, it is machine code that Numba compiles at the first call (docs/native.md).
 
     Call the result with the arguments of `fun`. It returns the gradient in the structure, shapes and dtypes of the
     argument. For a sequence of `argnums`, it returns a tuple of gradients. Arguments are not changed. Further methods
@@ -668,7 +750,7 @@ def grad(
     A call raises what `fun` raises. It raises `NonScalarOutputError` if the result of `fun` is no real scalar,
     `IntegerArgumentError` for an integer or bool argument, `RuleLookupError` for a function without a derivative rule,
     `SourceUnavailableError` if the source of `fun` cannot be read, and `UnsupportedError` or `AliasError` for code that
-    cannot be differentiated safely.
+    cannot be differentiated safely. `grad` itself raises ValueError for an `optimize` that names no optional pass.
 
     >>> import numpy as np
     >>> import autodiff_compiler as ad
@@ -681,25 +763,38 @@ def grad(
     (array([3., 4.]), array([3., 4.]))
     >>> ad.grad(lambda x: (x * x, {"twice": 2.0 * x}), has_aux=True)(3.0)
     (6.0, {'twice': 6.0})
+    >>> ad.grad(lambda x: x * x, optimize="-numbers, -sweeps")(3.0)
+    6.0
+    >>> @ad.grad(max_residual_bytes=1_000_000)
+    ... def decay(x, n):
+    ...     for _ in range(n):
+    ...         x = x - 0.01 * np.sin(x)
+    ...     return np.sum(x)
+    >>> decay(np.full(10_000, 0.5), 1000).shape
+    (10000,)
     """
     if fun is None:
-        return functools.partial(grad, argnums=argnums, strong_zeros=strong_zeros, has_aux=has_aux, allow_int=allow_int)
-    return Gradient(fun, argnums, strong_zeros, has_aux, allow_int)
+        return functools.partial(
+            grad, argnums=argnums, strong_zeros=strong_zeros, has_aux=has_aux, allow_int=allow_int, **options
+        )
+    return Gradient(fun, argnums, strong_zeros, has_aux, allow_int).asked(options)
 
 
 @overload
 def value_and_grad(
     fun: Callable[..., Any], argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False,
-    allow_int: bool = False,
+    allow_int: bool = False, **options: Unpack[Asked],
 ) -> ValueAndGradient: ...  # fmt: skip
 @overload
 def value_and_grad(
-    fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False, allow_int: bool = False
-) -> Callable[[Callable[..., Any]], ValueAndGradient]: ...
+    fun: None = None, argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False,
+    allow_int: bool = False, **options: Unpack[Asked],
+) -> Callable[[Callable[..., Any]], ValueAndGradient]: ...  # fmt: skip
 @trimmed
 def value_and_grad(
-    fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False, allow_int: bool = False
-) -> Any:
+    fun: Any = None, argnums: Argnums = 0, *, strong_zeros: bool = True, has_aux: bool = False,
+    allow_int: bool = False, **options: Unpack[Asked],
+) -> Any:  # fmt: skip
     """A function that returns the value of `fun` and its gradient, as a pair. See `grad`.
 
     >>> import autodiff_compiler as ad
@@ -708,9 +803,10 @@ def value_and_grad(
     """
     if fun is None:
         return functools.partial(
-            value_and_grad, argnums=argnums, strong_zeros=strong_zeros, has_aux=has_aux, allow_int=allow_int
-        )
-    return ValueAndGradient(fun, argnums, strong_zeros, has_aux, allow_int)
+            value_and_grad, argnums=argnums, strong_zeros=strong_zeros, has_aux=has_aux, allow_int=allow_int,
+            **options,
+        )  # fmt: skip
+    return ValueAndGradient(fun, argnums, strong_zeros, has_aux, allow_int).asked(options)
 
 
 def inside(make: Any) -> Any:

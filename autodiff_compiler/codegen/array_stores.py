@@ -1,6 +1,6 @@
 """Statements that store into an array in place.
 
-Takes a store. Gives the statements: an assignment to a subscript, an augmented one, or ``np.add.at``.
+Takes a store. Gives the statements: an assignment to a subscript, an augmented one, or a call of ``np.add.at``.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -22,11 +22,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..ir import opset
-from ..ir.core import Builder, Op, Region, Value, structural_key, type_of
+from ..ir.core import DERIVED, Builder, Op, Region, Value, structural_key, type_of
 from ..ir.opset import ACCUM, ADDAT, GET, SET
-from ..ir.types import same_dtype
-from .expressions import Printer, increment
+from ..ir.types import Ty, same_dtype
+from .expressions import ATOM, Printer, increment
 from .nesting import is_augmented
 
 if TYPE_CHECKING:
@@ -50,17 +52,48 @@ def emit_array_store(e: Emitter, op: Op) -> None:
             inner = op.args[2].op
             e.store([p.show(view)], p.show(inner.args[1]), f"{inner.prim.name}=")
         else:
-            e.line(f"{p.place(base, path)} {_stored(p, op)}")
+            text = _stored(p, op)
+            # ``x[...] += v`` stores the sum into itself once more.
+            whole = text[0] != "=" and path == _WHOLE and base.isidentifier() and op.args[0].type.dims
+            e.line(f"{base if whole else p.place(base, path)} {text}")
     else:
         e.line(_added(p, base, path, op.args[2], op))
+
+
+_WHOLE = (("index", (Ellipsis,)),)
 
 
 def _added(p: Printer, base: str, path: tuple[Any, ...], v: Any, op: Op) -> str:
     """The statement that adds to a part. ``+=`` would add only once where indices repeat."""
     if op.parent is not None and opset.picks_each_once(path, op.parent.dims):
+        if len(path) > 1 and path[-1] == ("transpose", None) and path[-2][0] == "index":
+            if _axes_at(op.args[0], path[:-1]) == type_of(v).ndim:  # ``a[i].T += v`` is no statement
+                sign, text, level = p.signed("+", v, known=False)
+                text = text if level == ATOM else f"({text})"
+                return f"{p.place(base, path[:-1])} {sign}= {text[:-2] if text.endswith('.T') else f'{text}.T'}"
         return f"{p.place(base, path)} {' '.join(increment(p, v))}"
     head = p.place(base, path[:-1]) if len(path) > 1 else base
+    if op.tag == DERIVED and len(path) == 1 and _is_vector_of_places(path[0][1], type_of(op.args[0]), type_of(v)):
+        p.helpers.add("add_at")
+        return f"add_at({head}, {p.show(path[0][1][0])}, {p.show(v)})"
     return f"np.add.at({head}, {p.subscript(path[-1][1], nested=True)}, {p.show(v)})"
+
+
+def _is_vector_of_places(items: tuple[Any, ...], base: Ty, v: Ty) -> bool:
+    """Rows or elements that a vector of ints names, all of them, of an array of floats."""
+    index = type_of(items[0]) if len(items) == 1 and type(items[0]) is Value else None
+    if index is None or index.kind != "array" or index.ndim != 1 or index.dtype is None or index.dtype.kind not in "iu":
+        return False
+    floats = base.kind == v.kind == "array" and base.dtype == v.dtype == np.float64
+    return floats and base.ndim in (1, 2) and v.ndim == base.ndim
+
+
+def _axes_at(base: Any, path: tuple[Any, ...]) -> int | None:
+    """How many axes the part of `base` at `path` has, if that is known."""
+    builder, t = Builder(Region()), type_of(base)
+    for step in path:
+        t = opset.infer_step(builder, t, step)[0]
+    return t.ndim
 
 
 def _updated_view(p: Printer, op: Op) -> Value | None:

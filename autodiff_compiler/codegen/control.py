@@ -12,13 +12,11 @@ Takes an operation with regions. Gives blocks. The exit code of an iteration bec
 >>> show_source(f, 2.0)
 def f_grad(x):
     x_saved = []
-    trips = 0
     for _ in range(9):
         if x > 5.0:
             break
         x_saved.append(x)
         x *= x
-        trips += 1
     x_bar = 1.0
     # adjoint of line 2: for _ in range(9):
     for x in reversed(x_saved):
@@ -36,8 +34,10 @@ from ..ir import opset
 from ..ir.core import CALL, DERIVED, IF, LOOP, UNDEF, Exit, Op, Region, Value
 from ..ir.opset import POP, PUSH
 from ..ir.rewrite import called, enclosing, handler_of
+from ..ir.types import PY_BOOL
 from . import layout
-from .layout import BREAK, Block, Line
+from .layout import BREAK, LONG, Assignment, Block, Line
+from .wrapping import WIDTH
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -77,13 +77,44 @@ def emit_if(e: Emitter, op: Op, code: int = 0, finish: Finish | None = None) -> 
         if len(e.notes) > count:
             e.lines.remove(e.notes.pop())
         e.commented = commented
+        e.unprinted |= e.printer.names_in(op.condition)
         return
-    cond, otherwise = e.printer.show(op.condition), e.printer.negated(op.condition)
+    cond, otherwise = _condition(e, op.condition)
+    if finish is None and not _is_elif(e, op) and (line := _as_expression(e, op, cond, texts)) is not None:
+        e.lines.append(line)
+        return
     if not texts[0] or (jumps[1] and not jumps[0]):
         cond, otherwise = otherwise, cond
         texts.reverse()
         jumps.reverse()
     e.lines += layout.branches(cond, otherwise, texts[0], texts[1], jumps[0])
+
+
+def _condition(e: Emitter, v: Any) -> tuple[str, str]:
+    """The condition of an ``if`` and its negation: that which the line before has found for it alone."""
+    last = e.lines[-1] if e.lines else None
+    if type(v) is Value and v.op is not None and v.op.prim is IF and e.use_count.get(v) == 1:
+        if isinstance(last, Assignment) and last.sign == "=" and last.names == [e.naming.of(v)]:
+            e.lines.pop()
+            return last.value, f"not ({last.value})"
+    return e.printer.show(v), e.printer.negated(v)
+
+
+def _is_elif(e: Emitter, op: Op) -> bool:
+    """An ``if`` that is all of a branch of another one."""
+    around = op.parent.op if op.parent is not None else None
+    return around is not None and around.prim is IF and all(x is op or x in e.inlined for x in op.parent.ops)  # type: ignore[union-attr]
+
+
+def _as_expression(e: Emitter, op: Op, cond: str, texts: list[list[Line]]) -> Assignment | None:
+    """An ``if`` that only chooses the value of one variable, on one line."""
+    line = layout.chosen(cond, texts[0], texts[1], LONG)
+    if line is None or len(op.results) != 1:
+        return line
+    if type(op.condition) is Value and op.condition.type == op.result.type == PY_BOOL:
+        then, orelse = (text[0].value for text in texts)  # type: ignore[union-attr]
+        line.value = layout.either(cond, then, orelse) or line.value
+    return line
 
 
 def _emit_path(e: Emitter, region: Region, code: Any, finish: Finish) -> bool:
@@ -231,16 +262,25 @@ def _head(e: Emitter, op: Op) -> Block:
         return Block("while", "True", [])
     index = op.regions[0].params[0]
     pops = _over_saved(e, op)
-    names = []
-    targets = []
-    for values in [pop.results for pop in pops] or [[index]]:
-        each = [e.naming.of(v) if e.used(v) else "_" for v in values]
-        names += each
-        targets.append(f"({', '.join(each)})" if len(each) > 1 and len(pops) > 1 else ", ".join(each))
-    e.taken.update(pops)
-    stacks = [f"reversed({e.naming.of(pop.args[0])})" for pop in pops]
-    items = e.printer.range(op.range) if not pops else stacks[0] if len(pops) == 1 else f"zip({', '.join(stacks)})"
-    return Block("for", f"{', '.join(targets)} in {items}", [], binds=names)
+    names, head = _targets(e, [pop.results for pop in pops] or [[index]])
+    items = e.printer.range(op.range)
+    if pops:
+        stacks = [f"reversed({e.naming.of(pop.args[0])})" for pop in pops]
+        over = stacks[0] if len(pops) == 1 else f"zip({', '.join(stacks)})"
+        if len(f"for {head} in {over}:") + 4 * len(list(enclosing(op.parent))) > WIDTH:
+            names, head = _targets(e, [[index]])
+        else:
+            e.taken.update(pops)
+            e.unprinted |= e.printer.names_in(op.range)
+            items = over
+    return Block("for", f"{head} in {items}", [], binds=names)
+
+
+def _targets(e: Emitter, rows: list[list[Value]]) -> tuple[list[str], str]:
+    """The names that a loop binds to these values, and how they are written."""
+    names = [[e.naming.of(v) if e.used(v) else "_" for v in row] for row in rows]
+    shown = [f"({', '.join(row)})" if len(row) > 1 and len(rows) > 1 else ", ".join(row) for row in names]
+    return [name for row in names for name in row], ", ".join(shown)
 
 
 def _over_saved(e: Emitter, op: Op) -> list[Op]:

@@ -18,8 +18,8 @@ func f(%x: float64[d1]) {
   %x3: float64[d1] = set %x2, (('index', (1:,)),), %v2
   %x_bar: float64[d1] = * 2.0, %x3
   %v3: float64[d1-1] = get %x_bar, (('index', (1:,)),)
-  %v4: float64[d1-1] = * %v3, 2.0
-  %x_bar2: float64[d1] = set %x_bar, (('index', (1:,)),), %v4
+  %x_tail_bar: float64[d1-1] = * %v3, 2.0
+  %x_bar2: float64[d1] = set %x_bar, (('index', (1:,)),), %x_tail_bar
   return %x_bar2
 }
 >>> show_source(f, np.ones(3))
@@ -40,23 +40,26 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Function, Loc, Op, Region, Value
-from ..ir.definedness import maybe_undefined
+from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Function, Loc, Op, Region, Value, leaves
+from ..ir.definedness import maybe_undefined, where_left
 from ..ir.opset import ACCUM, ADDAT, PUSH, SET, STACK_NEW, STORES
+from ..ir.rewrite import free_values
+from ..ir.types import duck_in
 from . import control, layout
 from .array_stores import emit_array_store
 from .expressions import AUGMENTED, Printer
-from .layout import Assignment, Block, Line
+from .layout import LONG, Assignment, Block, Line
 from .list_stores import changed_list
 from .load import Emitted
 from .names import Naming
 from .nesting import Nesting, where_completed
 from .notes import Note, Statement
+from .wrapping import wrapped
 
 # Operations of the backward sweep that prepare others, and get no comment of their own.
 PREPARING = frozenset({opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY, opset.TOLIST, opset.REPEATED})
 # Operations that read a value whether or not it is defined.
-READING_ANY = frozenset({PUSH, opset.COPY, opset.ZEROS, opset.LIST_NEW})
+READING_ANY = frozenset({PUSH, opset.COPY, opset.SNAPSHOT, opset.ZEROS, opset.LIST_NEW})
 
 
 def emit_function(
@@ -89,10 +92,12 @@ class Emitter:
     """Prints the operations of one function.
 
     lines:     the block that is being printed
+    above:     functions in front of the one that is printed
     taken:     operations that are printed as part of a loop's head
     tried:     from an ``if`` that is printed as a handler to its ``try``
     use_count: how many operations and regions read a value
-    optional:  values that are undefined on some path and read nevertheless, so that their name must exist
+    maybe:     values that are undefined on some path
+    optional:  those of them that are read nevertheless, so that their name must exist
     """
 
     def __init__(
@@ -107,6 +112,7 @@ class Emitter:
         self.body = fn.body
         self.statement_at = statement_at
         self.lines: list[Line] = []
+        self.above: list[Line] = []
         self.split = split
         self.taken: set[Op] = set()
         self.tried: dict[Op, Op] = {}
@@ -116,13 +122,45 @@ class Emitter:
         self.naming = Naming(self.body, self.inlined, reserved, inner)
         maybe = maybe_undefined(self.body)
         self.printer = Printer(self.naming, self.inlined, maybe)
+        self.unprinted: set[str] = set()  # what conditions and ranges read that are not printed
+        self.ducks = any(duck_in(p.type) is not None for p in fn.params)
         self.notes: list[Note] = []
         self.commented: Statement | None = None  # the statement that the last note names
-        self.optional = {v for v in maybe if any(self._reads_any(user, v) for user in self.users.get(v, ()))}
+        self.maybe = maybe
+        self.optional: set[Value] = set()
+        while found := {v for v in maybe - self.optional if self._must_exist(v)}:
+            self.optional |= found
+
+    def _must_exist(self, v: Value) -> bool:
+        """A statement reads the variable, whether or not it has a value."""
+        for user in self.users.get(v, ()):
+            place = user if isinstance(user, Region) else user.parent
+            if self._reads_any(user, v) and not where_completed(user, v) and not where_left(place, v, self.maybe):
+                return True
+        return any(self._takes_over(v, r) for r in self._results_of(v))
+
+    def _results_of(self, v: Value) -> list[Value]:
+        """The result of the loop by which a carried value goes on."""
+        owner = v.region.op if v.op is None and v.region is not None else None
+        if owner is None or owner.prim is not LOOP or v is v.region.params[0]:  # type: ignore[union-attr]
+            return []
+        return [owner.results[v.region.params.index(v) - 1]]  # type: ignore[union-attr]
 
     def _reads_any(self, user: Op | Region, v: Value) -> bool:
-        reads = isinstance(user, Region) or bool(user.regions) or user.prim in READING_ANY
-        return reads and not where_completed(user, v)
+        if isinstance(user, Region):
+            owner, yielded = user.op, user.exit
+        elif user.prim is LOOP and v not in leaves(user.range):
+            owner, yielded = user, (0, *user.inits)
+        else:
+            return bool(user.regions) or user.prim in READING_ANY
+        if owner is None or owner.prim not in (IF, LOOP):
+            return True
+        targets = owner.results if owner.prim is IF else owner.regions[0].params
+        return any(self._takes_over(v, target) for target, x in zip(targets, yielded) if x is v)
+
+    def _takes_over(self, v: Value, target: Value) -> bool:
+        """The variable of `v` is read to give its value to another, or it is that of a value that must exist."""
+        return target in self.optional if self.naming.same(target, v) else self.needed(target)
 
     def used(self, v: Value) -> bool:
         """Something reads the value."""
@@ -142,17 +180,29 @@ class Emitter:
             self.line("return " + result([self.printer.show(x) for x in exits]))
         else:
             self._emit_split(exits, self.split, result)
+        if self.unprinted:
+            layout.drop_unread(self.lines, self.unprinted)
         layout.outline(self.lines, set(args), self.unused)
+        code: list[str] = []
+        above = [line for block in self.above for line in (block, "", "")]
+        layout.flat([*above, Block("def", f"{name}({', '.join(args)})", self.lines)], 0, code)
+        lines = self._imports(code)
+        notes = [note for note in self.notes if note.at >= 0]
+        for note in notes:
+            note.at += len(lines)
+        lines += code
+        return Emitted(lines, name, dict(self.printer.objects), notes)
+
+    def _imports(self, code: list[str]) -> list[str]:
+        """The lines in front of the function."""
         imports = self.printer.imports
         imports.setdefault("autodiff_compiler.runtime", set()).update(self.printer.helpers)
         lines = ["import math"] if self.printer.imports_math else []
-        lines.append("import numpy as np")
+        lines += ["import numpy as np"] if any("np." in line for line in code) else []
         for module in sorted(imports, key=lambda name: (name.startswith("autodiff_compiler"), name)):
             if imports[module]:
-                lines.append(f"from {module} import {', '.join(sorted(imports[module]))}")
-        lines += ["", "", f"def {name}({', '.join(args)}):"]
-        layout.flat(self.lines, 1, lines)
-        return Emitted(lines, name, dict(self.printer.objects), [note for note in self.notes if note.at >= 0])
+                lines += wrapped(f"from {module} import {', '.join(sorted(imports[module]))}", 0)
+        return [*lines, "", ""] if lines else []
 
     def _emit_split(self, exits: list[Any], split: int, result: Callable[[list[str]], str]) -> None:
         forward = [op for op in self.body.ops if op.tag != DERIVED]
@@ -176,14 +226,16 @@ class Emitter:
         self.line(f"return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ')'}, {name}")
 
     def emit_local_function(self, op: Op) -> None:
-        """A function that calls itself, as a nested one."""
+        """A function that is called several times: above, or as a nested one if it reads what is around it."""
         (body,) = op.regions
         self.commented = None
         with self.block() as lines:
             self.emit_ops(body.ops)
             self.line(f"return {', '.join(self.printer.show(x) for x in body.exit)}".rstrip())
         name, params = self.naming.of(op.result), [self.naming.of(p) for p in body.params]
-        self.lines.append(Block("def", f"{name}({', '.join(params)})", lines, binds=[name], params=params))
+        block = Block("def", f"{name}({', '.join(params)})", lines, binds=[name], params=params)
+        reads_nothing = all(v is op.result for v in free_values(body))
+        (self.above if reads_nothing else self.lines).append(block)
         self.commented = None
 
     # --- lines ----------------------------------------------------------------------------------------------------
@@ -282,9 +334,13 @@ class Emitter:
             self.line(self.printer.expression(op)[0])
         else:
             names = [self.naming.of(r) if self.used(r) else "_" for r in op.results]
-            scalar = op.prim in AUGMENTED and op.results[0].type.is_scalar
+            # A number may be a duck array without axes, which other names may have, too.
+            scalar = op.prim in AUGMENTED and op.results[0].type.is_scalar and not self.ducks
             if scalar and self.naming.same(op.results[0], op.args[0]):
-                self.store(names, show(op.args[1]), f"{op.prim.name}=")
+                sign, text = op.prim.name, show(op.args[1])
+                if sign in "+-" and op.results[0].type.is_float:
+                    sign, text, _ = self.printer.signed(sign, op.args[1])
+                self.store(names, text, f"{sign}=")
             else:
                 self.store(names, self.printer.expression(op)[0])
 
@@ -316,7 +372,9 @@ class Emitter:
             if name != text:  # two values may have one name, the first of which is not read any more
                 left.append(name)
                 right.append(text)
-        if left:
+        if len(left) > 1 and sum(map(len, [*left, *right])) + 2 * len(left) > LONG:
+            self.lines += layout.one_by_one(left, right, LONG)
+        elif left:
             self.store(left, ", ".join(right))
 
     def needed(self, target: Value) -> bool:

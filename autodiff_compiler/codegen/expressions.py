@@ -8,11 +8,11 @@ Takes an operation whose operands have names or are nested. Gives its text and h
 >>> show_source(f, 1.0, 2.0, 3.0)
 def f_grad(x, a, b):
     t = (a + b) * (a - b)
-    t2 = a * b
-    t3 = t2 * (x + 1.0)
+    a_b = a * b
+    t2 = a_b * (x + 1.0)
     # adjoint of line 2: return -(x * ((a + b) * (a - b))) / ((a * b) * (x + 1.0))
-    t4 = 1.0 / t3
-    x_bar = -(t4 * (-(x * t) / t3) * t2) - t4 * t
+    t3 = 1.0 / t2
+    x_bar = -(t3 * (-(x * t) / t2) * a_b) - t3 * t
     return x_bar
 """
 
@@ -21,13 +21,14 @@ from __future__ import annotations
 import builtins
 import math
 import operator
+import re
 from typing import Any
 
 import numpy as np
 
 from ..ir import opset
 from ..ir.core import Loc, Op, Prim, Value, type_of
-from ..ir.spelling import identifier
+from ..ir.spelling import identifier, literal, requoted
 from ..ir.types import same_dtype
 from ..operations.choices import OVER, QUOTIENT, RATIO
 from ..operations.choices import PRODUCT as STRONG_PRODUCT
@@ -46,13 +47,32 @@ _BINARY = {
 }  # fmt: skip
 AUGMENTED = frozenset({opset.ADD, opset.SUB, opset.MUL, opset.DIV})
 _HOMES = {"numpy": np, "numpy.linalg": np.linalg, "builtins": builtins}
-_INVERSE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+_INVERSE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "==", "is": "is not", "is not": "is"}
 _OPPOSITE = {"+": "-", "-": "+"}
 
 
 def _is_at_home(cls: type) -> bool:
     """Its module has it under its name. `builtins` has no `function`: that is only what the class calls itself."""
     return getattr(_HOMES.get(cls.__module__), cls.__name__, None) is cls
+
+
+def power(base: str, exponent: str) -> str:
+    """``x**2``, and ``f(x) ** 2``: black has no spaces around the sign between simple operands."""
+    return f"{base}**{exponent}" if _SIMPLE(base) and _SIMPLE(exponent) else f"{base} ** {exponent}"
+
+
+def slice_of(start: str, stop: str, step: str) -> str:
+    """``i:j``, and ``i + 1 : j``: black has spaces around the colons beside operations."""
+    if all(_ATOMIC(text) for text in (start, stop, step) if text):
+        return f"{start}:{stop}{':' if step else ''}{step}"
+    text = f"{start} :" if start else ":"
+    text += f" {stop}" if stop else ""
+    return f"{text}{' ' if stop else ''}: {step}" if step else text
+
+
+_NUMBER = r"[\d.]+(?:e-?\d+)?"
+_SIMPLE = re.compile(rf"-*(?:{_NUMBER}|[^\W\d][\w.]*)").fullmatch
+_ATOMIC = re.compile(rf"-*(?:{_NUMBER}|[^\W\d]\w*)").fullmatch
 
 
 class Printer:
@@ -83,28 +103,38 @@ class Printer:
         if type(arg) is list:
             return "[" + ", ".join(self.show(x) for x in arg) + "]", ATOM
         if type(arg) is dict:
-            return "{" + ", ".join(f"{k!r}: {self.show(x)}" for k, x in arg.items()) + "}", ATOM
+            return "{" + ", ".join(f"{literal(k)}: {self.show(x)}" for k, x in arg.items()) + "}", ATOM
         if type(arg) is slice:
             return f"slice({self.show(arg.start)}, {self.show(arg.stop)}, {self.show(arg.step)})", ATOM
         return self.constant(arg)
 
+    def names_in(self, arg: Any) -> set[str]:
+        """The variables that an expression, or a tuple of them, reads."""
+        if type(arg) is tuple:
+            return set().union(*map(self.names_in, arg))
+        if type(arg) is not Value:
+            return set()
+        if arg.op is None or arg.op not in self.inlined:
+            return {self.naming.of(arg)}
+        return set().union(*[self.names_in(v) for v in arg.op.operands()])
+
     def constant(self, x: Any) -> tuple[str, int]:
         if isinstance(x, np.dtype) and x.names is not None:
-            return f"np.{x!r}", ATOM
+            return "np." + requoted(repr(x)), ATOM
         if isinstance(x, np.dtype):
-            text = f"np.{x.name}" if x.kind in "iufc" else "bool" if x.kind == "b" else f"np.dtype({x.str!r})"
+            text = f"np.{x.name}" if x.kind in "iufc" else "bool" if x.kind == "b" else f"np.dtype({literal(x.str)})"
             return (text if self.takes_dtype or text.startswith("np.dtype") else f"np.dtype({text})"), ATOM
         if isinstance(x, np.generic) and x.dtype.kind in "biufc":
-            return (f"np.{x.dtype.name}({x.item()!r})" if np.isfinite(x) else f"np.{x.dtype.name}('{x}')"), ATOM
+            return f"np.{x.dtype.name}({literal(x.item() if np.isfinite(x) else str(x))})", ATOM
         if type(x) is float and not math.isfinite(x):
             return ("np.nan", ATOM) if math.isnan(x) else ("np.inf", ATOM) if x > 0 else ("-np.inf", UNARY)
         if type(x) in (bool, str, bytes) or x is None or x is Ellipsis:
-            return repr(x) if x is not Ellipsis else "...", ATOM
+            return literal(x) if x is not Ellipsis else "...", ATOM
         if type(x) is float or (type(x) is int and abs(x) < _TOO_LONG):
-            text = repr(x)
+            text = literal(x)
             return text, UNARY if text[0] == "-" else ATOM
         if type(x) is complex and all(math.isfinite(p) and repr(p) != "-0.0" for p in (x.real, x.imag)):
-            return repr(x), ATOM
+            return literal(x), SUM if x.real else ATOM
         if type(x) is complex:  # a literal would be a sum, which loses the sign of a zero
             return f"complex({self.show(x.real)}, {self.show(x.imag)})", ATOM
         if isinstance(x, type) and _is_at_home(x):
@@ -149,18 +179,42 @@ class Printer:
         if prim.name in _BINARY and len(args) == 2 and prim.fn in _OPERATOR_FNS:
             return self.binary(prim.name, args[0], args[1])
         if prim.fn in _UNARY_FNS:
-            return f"{_UNARY_FNS[prim.fn]}{self.show(args[0], UNARY)}", UNARY
+            text, level = self.operand(args[0])
+            # black writes ``-(x**2)``
+            return f"{_UNARY_FNS[prim.fn]}{f'({text})' if level < UNARY or level == POWER else text}", UNARY
         return self.call(op), ATOM
 
     def binary(self, sign: str, x: Any, y: Any) -> tuple[str, int]:
         level = _BINARY[sign]
         if sign == "**":
-            return f"{self.show(x, ATOM)} ** {self.show(y, UNARY)}", level
+            return power(self.show(x, ATOM), self.show(y, UNARY)), level
         if sign in _OPPOSITE and type(y) in (int, float) and y < 0 and _is_signed(x):
             sign, y = _OPPOSITE[sign], -y
         left = level + 1 if level == COMPARE else level
+        if sign in _OPPOSITE and _is_signed(x):
+            sign, text, loose = self.signed(sign, y)
+            return f"{self.show(x, left)} {sign} {f'({text})' if loose <= level else text}", level
         text = f"{self.show(x, left)} {sign} {self.show(y, level + 1)}"
         return text, level
+
+    def signed(self, sign: str, y: Any, known: bool = True) -> tuple[str, str, int]:
+        """What is added or subtracted, with its level: ``- 2.0 * u`` in the place of ``+ -2.0 * u``. Not `known`: it is
+        a cotangent, and so no unsigned integer."""
+        op = y.op if type(y) is Value and y.op in self.inlined else None
+        if op is not None and op.prim is opset.NEG:
+            dtype = y.type.dtype
+            may = not known if dtype is None else dtype.kind in "ifc"
+            return self.signed(_OPPOSITE[sign], op.args[0], known) if may else (sign, *self.operand(y))
+        text, level = self.operand(y)
+        if text[0] != "-" or level not in (PRODUCT, UNARY):
+            return sign, text, level
+        first = _first_factor(self, y)
+        if first is None:
+            return sign, text, level
+        text, (inner, tight) = text[1:], self.operand(first)
+        if tight == PRODUCT and text.startswith(f"({inner})"):
+            text = text.replace(f"({inner})", inner, 1)
+        return _OPPOSITE[sign], text, PRODUCT if level == PRODUCT else tight
 
     def negated(self, cond: Any) -> str:
         op = cond.op if type(cond) is Value else None
@@ -173,6 +227,8 @@ class Printer:
 
     def _ordered(self, op: Op) -> bool:
         """``not a < b`` is ``a >= b``: where neither can be NaN."""
+        if op.prim.name in ("is", "is not"):
+            return True
         if op.prim.name in ("==", "!="):
             return all(type_of(a).is_scalar for a in op.args)
         return all(type_of(a).is_scalar and (d := type_of(a).dtype) is not None and d.kind in "biu" for a in op.args)
@@ -241,9 +297,7 @@ class Printer:
 
     def _item(self, item: Any) -> str:
         if type(item) is slice:
-            text = ("" if item.start is None else self.show(item.start)) + ":"
-            text += "" if item.stop is None else self.show(item.stop)
-            return text + ("" if item.step is None else f":{self.show(item.step)}")
+            return slice_of(*["" if x is None else self.show(x) for x in (item.start, item.stop, item.step)])
         return self.show(item)
 
     def range(self, range_: tuple[Any, ...]) -> str:
@@ -263,14 +317,31 @@ def _is_signed(x: Any) -> bool:
     return type(x) is Value and dtype is not None and dtype.kind in "if"
 
 
+def _first_factor(p: Printer, y: Any) -> Any:
+    """What stands behind the sign in front of the expression, if that belongs to the first of real factors."""
+    while type(y) is Value and y.op is not None and y.op in p.inlined and y.type.is_float and y.type.is_real:
+        if y.op.prim is opset.NEG:
+            return y.op.args[0]
+        if y.op.prim not in (opset.MUL, opset.DIV) and y.op.prim.fn not in (operator.matmul, np.matmul):
+            return None
+        y = y.op.args[0]
+    return -y if type(y) in (int, float) else None
+
+
 def _is_float_vector(x: Any) -> bool:
     t = type_of(x)
-    return t.kind == "array" and t.ndim == 1 and t.is_float
+    return t.kind == "array" and t.ndim == 1 and t.is_float and t.duck is None
 
 
 def _is_float_matrix(x: Any) -> bool:
     t = type_of(x)
-    return t.kind == "array" and t.ndim in (1, 2) and t.is_float
+    return t.kind == "array" and t.ndim in (1, 2) and t.is_float and t.duck is None
+
+
+def _is_numpys(x: Any) -> bool:
+    """Its methods are those of NumPy's arrays."""
+    t = type_of(x)
+    return t.kind == "array" and t.duck is None
 
 
 def _get(p: Printer, op: Op) -> tuple[str, int]:
@@ -294,7 +365,9 @@ def _copy(p: Printer, op: Op) -> tuple[str, int]:
         return f"list({p.show(op.args[0])})", ATOM
     if t.kind == "table":
         return f"[list(row) for row in {p.show(op.args[0])}]", ATOM
-    if t.kind in ("array", "generic") and defined:
+    if t.duck is not None and t.dtype is not None and t.dtype.kind in "iufc" and defined:
+        return f"np.positive({p.show(op.args[0])})", ATOM  # not all libraries have np.copy
+    if t.kind in ("array", "generic") and defined and t.duck is None:
         return f"{p.show(op.args[0], ATOM)}.copy()", ATOM
     p.helpers.add("copy")
     return f"copy({p.show(op.args[0])})", ATOM
@@ -421,7 +494,7 @@ def _range_len(p: Printer, op: Op) -> tuple[str, int]:
 
 
 def _sum(p: Printer, op: Op) -> tuple[str, int]:
-    if type_of(op.args[0]).kind == "array" and len(op.args) == 1:
+    if _is_numpys(op.args[0]) and len(op.args) == 1:
         parts = [f"{k}={p.show(v)}" for k, v in op.kwargs.items() if not (v is None and k == "axis" or v is False)]
         if p.quick and op.kwargs.keys() <= {"axis", "keepdims"} and type_of(op.args[0]).is_float:
             axis = p.show(op.kwargs.get("axis"))
@@ -470,10 +543,8 @@ def _product(p: Printer, op: Op) -> tuple[str, int]:
 
 def increment(p: Printer, v: Any) -> tuple[str, str]:
     """``+= v``, or ``-= u`` where v is -u: the sign and the operand."""
-    op = v.op if type(v) is Value else None
-    if op is not None and op.prim is opset.NEG and op in p.inlined:
-        return "-=", p.show(op.args[0])
-    return "+=", p.show(v)
+    sign, text, _ = p.signed("+", v, known=False)
+    return f"{sign}=", text
 
 
 def _divided(p: Printer, op: Op) -> tuple[str, int]:
@@ -485,7 +556,8 @@ def _divided(p: Printer, op: Op) -> tuple[str, int]:
 def _raised(p: Printer, op: Op) -> tuple[str, int]:
     x, n = op.args
     shown = p.show(x, ATOM)
-    return f"{shown} ** {n} if -1e30 < {shown} < 1e30 else np.float64({shown}) ** {n}", TERNARY
+    other = power(f"np.float64({shown})", str(n))
+    return f"{power(shown, str(n))} if -1e30 < {shown} < 1e30 else {other}", TERNARY
 
 
 def _numpys(p: Printer, op: Op) -> tuple[str, int]:
@@ -505,6 +577,7 @@ _PRINTERS: dict[Prim, Any] = {
     opset.LIST_GET: _index, opset.LIST_SLICE: _slice,
     opset.POP: _pop, opset.NOT: _not, opset.CONTAINS: _contains, opset.RANGE_LEN: _range_len,
     opset.STACK_NEW: lambda p, op: ("[]", ATOM), opset.TUPLE: _tuple, opset.BUILD: _build,
+    opset.UNPACK: lambda p, op: (p.show(op.args[0]), ATOM),
     opset.TOLIST: lambda p, op: (f"{p.show(op.args[0], ATOM)}.tolist()", ATOM),
     opset.TABLE_GET: lambda p, op: ("{}[{}][{}]".format(p.show(op.args[0], ATOM), *map(p.show, op.args[1:])), ATOM),
     opset.ITEM: lambda p, op: (f"{p.show(op.args[0], ATOM)}.item({', '.join(map(p.show, op.args[1:]))})", ATOM),
@@ -516,7 +589,7 @@ _PRINTERS: dict[Prim, Any] = {
 
 
 def _dot(p: Printer, op: Op) -> tuple[str, int]:
-    if len(op.args) == 2 and not op.kwargs and type_of(op.args[0]).kind == "array":
+    if len(op.args) == 2 and not op.kwargs and _is_numpys(op.args[0]):
         return f"{p.show(op.args[0], ATOM)}.dot({p.show(op.args[1])})", ATOM
     return p.call(op), ATOM
 

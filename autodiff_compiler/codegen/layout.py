@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..records import mutable_record
 from .notes import Note
+from .wrapping import WIDTH, wrapped
 
 DEPTH = 60  # levels of indentation; Python reads up to 100
 NESTED = 12  # loops, ``try`` and ``with`` in each other; Python compiles up to 20, and some count twice
@@ -31,7 +32,9 @@ NESTED = 12  # loops, ``try`` and ``with`` in each other; Python compiles up to 
 WEIGHTS = {"for": 1, "while": 1, "with": 1, "try": 1, "except": 2}
 
 WORD = re.compile(r"[^\W\d]\w*")
+COUNT = re.compile(r"\w+|\w+\.shape\[\d+\]")  # numbers, flags and lengths
 BREAK = "break"
+LONG = 72  # characters; statements that bind several variables, or choose a value, are no longer
 LEAVE = "return True"  # a ``break`` in a part that was moved into a function
 
 
@@ -95,6 +98,91 @@ def branches(cond: str, otherwise: str, then: list[Line], orelse: list[Line], ju
     return [first, *orelse]
 
 
+def chosen(cond: str, then: list[Line], orelse: list[Line], longest: int) -> Assignment | None:
+    """``a = x if cond else y`` for two branches that bind one variable; None if it would be too long.
+
+    >>> chosen("k > 0", [Assignment(["s"], "=", "0.5")], [Assignment(["s"], "=", "x[k]")], 40).text
+    's = 0.5 if k > 0 else x[k]'
+    """
+    if len(then) != 1 or len(orelse) != 1:
+        return None
+    first, second = then[0], orelse[0]
+    if not isinstance(first, Assignment) or not isinstance(second, Assignment):
+        return None
+    if first.sign != "=" or second.sign != "=" or first.names != second.names or len(first.names) != 1:
+        return None
+    made = Assignment(first.names, "=", f"{first.value} if {cond} else {second.value}")
+    plain = not any(word in text for text in (first.value, cond, second.value) for word in (" if ", "lambda", ":="))
+    return made if plain and len(made.text) <= longest else None
+
+
+def either(cond: str, then: str, orelse: str) -> str | None:
+    """A truth value that is one of two, by a condition that is one: as ``or`` or ``and`` if one of them is known.
+
+    >>> either("x > 2.0", "True", "n > 10"), either("a or b", "c", "False")
+    ('x > 2.0 or n > 10', '(a or b) and c')
+    """
+    for known, other, word, against in (("True", orelse, " or ", " and "), ("False", then, " and ", " or ")):
+        if (then if known == "True" else orelse) == known:
+            terms = [f"({text})" if against in text else text for text in (cond, other)]
+            return word.join(terms)
+    return None
+
+
+def one_by_one(names: list[str], values: list[str], longest: int) -> list[Line]:
+    """``a, b = x, y`` in several statements, where no value is read after its variable was bound anew.
+
+    >>> [line.text for line in one_by_one(["a", "b", "c", "d"], ["b", "a", "c + d", "0"], 10)]
+    ['c = c + d', 'd = 0', 'a, b = b, a']
+    """
+    words = [set(WORD.findall(value)) for value in values]
+    left = list(range(len(names)))
+    order = []
+    while True:
+        free = next((k for k in left if not any(names[k] in words[j] for j in left if j != k)), None)
+        if free is None:
+            break
+        left.remove(free)
+        order.append(free)
+    chunks: list[list[int]] = []
+    room = 0
+    for k in order:
+        length = len(names[k]) + len(values[k]) + 2
+        if not chunks or length > room:
+            chunks.append([])
+            room = longest
+        chunks[-1].append(k)
+        room -= length + 2
+    out: list[Line] = []
+    for chunk in [*chunks, *([left] if left else [])]:
+        out.append(Assignment([names[k] for k in chunk], "=", ", ".join([values[k] for k in chunk])))
+    return out
+
+
+def drop_unread(lines: list[Line], names: set[str]) -> None:
+    """Drop the statements that set flags and counters with these names, where nothing reads them.
+
+    >>> lines = [Assignment(["code"], "=", "0"), Block("while", "True", [Assignment(["code"], "=", "1"), BREAK])]
+    >>> drop_unread(lines, {"code"})
+    >>> lines
+    [Block(kind='while', text='True', body=['break'], otherwise='', binds=(), params=(), clauses=1)]
+    """
+    read: set[str] = set()
+    for line in _walk(lines, True):
+        text = line if isinstance(line, str) else line.value if isinstance(line, Assignment) else line.text
+        read.update(WORD.findall(text))
+    todo = [lines] if names - read else []
+    while todo:
+        block = todo.pop()
+        block[:] = [
+            line
+            for line in block
+            if not isinstance(line, Assignment)
+            or not (len(line.names) == 1 and line.names[0] in names - read and COUNT.fullmatch(line.value))
+        ]
+        todo += [line.body for line in block if isinstance(line, Block)]
+
+
 def flat(lines: list[Line], depth: int, out: list[str]) -> None:
     """Append the lines of text, indented. Of a note there is the indentation only."""
     todo = [(iter(lines), depth)]
@@ -102,7 +190,7 @@ def flat(lines: list[Line], depth: int, out: list[str]) -> None:
         rest, depth = todo[-1]
         for line in rest:
             if isinstance(line, Block):
-                out.append("    " * depth + line.head)
+                _put(line.head, depth, out)
                 todo.append((iter(line.body or ["pass"]), depth + 1))
                 break
             if isinstance(line, Note):
@@ -110,9 +198,17 @@ def flat(lines: list[Line], depth: int, out: list[str]) -> None:
                 out.append("    " * depth)
             else:
                 text = line.text if isinstance(line, Assignment) else line
-                out.append("    " * depth + text if text else "")
+                _put(text, depth, out)
         else:
             todo.pop()
+
+
+def _put(text: str, depth: int, out: list[str]) -> None:
+    """Append the line, or its lines if it is too long for one."""
+    if len(text) + 4 * depth > WIDTH:
+        out += wrapped(text, 4 * depth)
+    else:
+        out.append("    " * depth + text if text else "")
 
 
 # --- deep nesting -----------------------------------------------------------------------------------------------------
@@ -206,4 +302,4 @@ def _words(lines: list[Line]) -> set[str]:
     return {word for text in texts for word in WORD.findall(text)}
 
 
-__all__ = ["BREAK", "Assignment", "Block", "Line", "branches", "flat", "outline"]
+__all__ = ["BREAK", "Assignment", "Block", "Line", "branches", "chosen", "either", "flat", "outline"]

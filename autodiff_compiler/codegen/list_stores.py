@@ -25,11 +25,11 @@ def f_grad(x):
     x_bar = np.zeros_like(x)
     # adjoint of line 3: for i in range(len(x)):
     for i in reversed(range(n)):
-        t2 = t_saved.pop()
+        t4 = t_saved.pop()
         # adjoint of line 4: items.insert(0, x[i] * items[-1])
-        t3 = t.pop(0)
-        t[-1] += t3 * x[i]
-        x_bar[i] += t3 * t2
+        t5 = t.pop(0)
+        t[-1] += t5 * x[i]
+        x_bar[i] += t5 * t4
     # adjoint of line 2: items = [x[0]]
     x_bar[0] += t[0]
     return x_bar

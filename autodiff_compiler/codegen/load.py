@@ -16,6 +16,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import linecache
+import sys
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
@@ -51,6 +53,10 @@ def load(source: str, name: str, objects: dict[str, Any] | None = None) -> Calla
     filename = f"<autodiff {name} {hashlib.sha256(source.encode()).hexdigest()[:12]}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace: dict[str, Any] = {"__name__": f"autodiff_compiler.emitted.{name}", **(objects or {})}
+    if "\n@Native\n" in source:  # Numba finds the module by its name
+        module = types.ModuleType(f"autodiff_compiler.emitted.{filename[10:-1].replace(' ', '_')}")
+        vars(module).update(namespace, __name__=module.__name__)
+        sys.modules[module.__name__], namespace = module, vars(module)
     namespace["__builtins__"] = BUILTINS
     exec(compile(source, filename, "exec"), namespace)
     namespace.update({"np": np, "math": math})

@@ -1,8 +1,10 @@
 """Names for values: which values share one Python variable, and what it is called.
 
 Takes the values that are printed as statements. Gives each a name. Two values may share a variable if neither is needed
-while the other lives. A life is a set of intervals of print positions. It has holes for the branches of an ``if`` that
-do not read the value. It reaches to the end of a loop that reads the value from outside. The user's names come first.
+while the other lives, and if they are versions of one quantity: the user gave them one name, or one expression computes
+both. Only arrays without a name share ``t``, ``t2`` and so on with others, so that their memory is freed. A life is a
+set of intervals of print positions. It has holes for the branches of an ``if`` that do not read the value. It reaches
+to the end of a loop that reads the value from outside. The user's names come first.
 
 >>> from autodiff_compiler.api.stages import show, show_source
 >>> def f(x):
@@ -42,11 +44,25 @@ from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Op, Prim, Region, Val
 from ..ir.opset import DTYPE, NDIM, SHAPE_OF, SIZE, STORES
 from ..ir.rewrite import handler_of, region_of
 from ..ir.spelling import identifier
+from ..ir.telling import Telling, telling
 
 Interval = tuple[float, float]
 # Helpers that emitted code may call.
 HELPERS = frozenset(
-    ["accum", "cast", "copy", "dim", "format_", "full_like", "put_back", "spread", "stored_part", "sum_to", "zeros"]
+    [
+        "accum",
+        "add_at",
+        "cast",
+        "copy",
+        "dim",
+        "format_",
+        "full_like",
+        "put_back",
+        "spread",
+        "stored_part",
+        "sum_to",
+        "zeros",
+    ]
 )
 
 
@@ -87,9 +103,12 @@ def _is_asked(op: Op) -> bool:
 
 
 class Group:
-    """Values that share a variable."""
+    """Values that share a variable.
 
-    __slots__ = ("values", "spans", "name", "nested", "home", "seen")
+    quantity: what they are versions of; groups with different ones have different names
+    """
+
+    __slots__ = ("values", "spans", "name", "nested", "home", "seen", "quantity")
 
     def __init__(self, value: Value, spans: list[Interval], nested: bool = False, home: Op | None = None):
         self.nested = nested  # a variable of the pullback
@@ -98,6 +117,7 @@ class Group:
         self.values = [value]
         self.spans = _merged(spans)
         self.name = ""
+        self.quantity = ""
 
 
 class Variable:
@@ -107,16 +127,17 @@ class Variable:
            its use.
     """
 
-    __slots__ = ("nested", "homes")
+    __slots__ = ("nested", "quantity", "homes")
 
     def __init__(self, group: Group, spans: list[Interval]):
         self.nested = group.nested
+        self.quantity = group.quantity
         self.homes: dict[Op | None, tuple[set[Op | None], list[Interval]]] = {}
         self.give(group, spans)
 
     def is_free(self, group: Group, spans: list[Interval]) -> bool:
         """The group may have it as well."""
-        if self.nested != group.nested:
+        if self.nested != group.nested or self.quantity != group.quantity:
             return False
         for home, (seen, busy) in self.homes.items():
             if _meet(busy, spans) if home is group.home else seen & group.seen:
@@ -212,7 +233,9 @@ class Naming:
         called |= {_ASKED[op.prim] for op in body.walk() if op.prim in _ASKED and _is_asked(op)}
         called |= {_ASKED[prim] for prim in logged if prim in _ASKED}
         self.fixed = RESERVED | reserved | called  # names that are not given, or not given again
-        self.numbers: dict[tuple[str, Op | None], Numbers] = {}  # of the names with a stem, in a function of its own
+        self.numbers: dict[
+            tuple[str, str, Op | None], Numbers
+        ] = {}  # of a stem for a quantity in a function of its own
         self.given: dict[str, Variable] = {}
         self._make_groups(body)
         self._coalesce(body)
@@ -362,7 +385,9 @@ class Naming:
         if not force and _meet(many, few):
             return
         if not force and _is_derived(a) != _is_derived(b):
-            return  # a cotangent does not go by the name of a primal value, nor the other way round
+            return  # a cotangent does not go by the name of a primal value
+        if not force and not _is_derived(a) and not _is_one(_hint_of(ga), _hint_of(gb)):
+            return  # nor a quantity by that of another. A cotangent may be that of several: each name is right
         ga.values += gb.values
         ga.spans = _joined(many, few)
         ga.seen |= gb.seen
@@ -399,16 +424,39 @@ class Naming:
         for p in self.body.params:
             g = self.group[p]
             if not g.name:
-                g.name = self._pick(p.hint or "x", g)
+                g.quantity = p.hint or "x"
+                g.name = self._pick(g.quantity, g)
         # The user's names come first; temporaries take none of them.
         for g in ordered:
-            if not g.name and (stem := _hint_of(g)):
-                g.name = self._pick(stem, g)
-        self.fixed |= self.given.keys()
-        self.numbers.clear()
+            if not g.name and (hint := _hint_of(g)) and type(hint) is str:
+                g.quantity = f"index {hint}" if any(map(_is_index, g.values)) else hint
+                g.name = self._pick(hint, g)
+        self._end_of_kind()
+        told = {g: about for g in ordered if not g.name and (about := _telling_of(g))}
+        for g, about in told.items():
+            g.quantity = about.exact or about
+        crowded = _crowded(ordered)
+        for g, about in told.items():
+            if g.quantity in crowded or (about[-1].isdigit() and not self._is_free(about, g)):
+                g.quantity = ""  # a number after a number would tell of another element
+            else:
+                g.name = self._pick(str(about), g)
+        self._end_of_kind()
+        whole = [(ends[0], ends[-1])] if ends else []
         for g in ordered:
             if not g.name:
+                if not _is_large(g):
+                    g.spans = whole  # it keeps its name to itself
                 g.name = self._pick(_stem_of(g.values[0]), g)
+
+    def _end_of_kind(self) -> None:
+        """The names that were given so far are not given to what follows."""
+        self.fixed |= self.given.keys()
+        self.numbers.clear()
+
+    def _is_free(self, name: str, group: Group) -> bool:
+        known = self.given.get(name)
+        return name not in self.fixed and (known is None or known.is_free(group, group.spans))
 
     def _pick(self, stem: str, group: Group) -> str:
         stem = identifier(stem, "t")
@@ -416,9 +464,10 @@ class Naming:
         if stem not in self.given and stem not in self.fixed:
             self.given[stem] = Variable(group, spans)
             return stem
-        numbers = self.numbers.get((stem, group.home))
+        kind = (stem, group.quantity, group.home)
+        numbers = self.numbers.get(kind)
         if numbers is None:
-            numbers = self.numbers[stem, group.home] = Numbers(self.ranks)
+            numbers = self.numbers[kind] = Numbers(self.ranks)
         taken = numbers.taken(spans)
         while True:
             bit = ~taken & (taken + 1)  # of the lowest number that is free
@@ -426,7 +475,7 @@ class Naming:
             n = bit.bit_length() - 1
             name = stem if n == 1 else f"{stem}{n}" if not stem[-1].isdigit() else f"{stem}_{n}"
             known = self.given.get(name)
-            if name in self.fixed:
+            if name in self.fixed or (known is not None and known.quantity != group.quantity):
                 numbers.fixed |= bit
                 continue
             if known is None:
@@ -455,8 +504,77 @@ def _is_derived(v: Value) -> bool:
 
 
 def _hint_of(group: Group) -> str:
-    hints = [v.hint for v in group.values if v.hint]
-    return hints[0] if hints else ""
+    """The user's name; else what the compiler calls one of the values."""
+    hints = [v.hint for v in group.values if v.hint and v.hint != "_"]
+    return next((hint for hint in hints if type(hint) is str), hints[0]) if hints else ""
+
+
+def _is_one(a: str, b: str) -> bool:
+    """Two values with these hints may be versions of one quantity."""
+    return not (a and b) or a == b or Telling in (type(a), type(b))
+
+
+def _telling_of(group: Group) -> Telling | None:
+    """A name from an expression, if that is what each of the values is."""
+    if any(map(_is_index, group.values)):
+        return Telling("i", "index i")
+    given = {v.hint for v in group.values if v.hint and type(v.hint) is Telling}
+    if given:
+        return given.pop() if len(given) == 1 else None
+    made = [v for v in group.values if v.op is None or v.op.prim not in STORES]
+    found = {telling(v) for v in made}
+    if len(found) > 1 or (len(made) < len(group.values) and not all(map(_is_view, made))):
+        return None
+    return found.pop() or None
+
+
+def _is_view(v: Value) -> bool:
+    return v.op is not None and v.op.prim.alias == "view"
+
+
+def _is_large(group: Group) -> bool:
+    """An array with memory of its own, which goes when its variable gets another value."""
+    return any(not v.type.is_scalar and not _is_view(v) for v in group.values)
+
+
+def _crowded(groups: list[Group]) -> set[str]:
+    """The quantities that get no variable of their own, since too many arrays would be in memory at once.
+
+    A variable keeps its array until the function returns, or until it gets another one. The arrays that nothing reads
+    any more must not be more than what there is room for: with those that are read, never more than are read at once
+    at some other time. The user's variables count as read to the end. Arrays with fewer axes than others do not count.
+    """
+    large = [g for g in groups if _is_large(g)]
+    axes = [max([v.type.ndim or 0 for v in g.values]) for g in large]
+    lives: dict[str, Interval] = {}
+    for k, g in enumerate(large):
+        if axes[k] == max(axes):
+            start, end = g.spans[0][0], float("inf") if g.name else g.spans[-1][1]
+            about = f"variable {g.name}" if g.name else g.quantity or f"value {k}"
+            before = lives.get(about, (start, end))
+            lives[about] = (min(before[0], start), max(before[1], end))
+    # From the end of the function to its start: the life of an array begins with its end.
+    events = sorted([event for about, (s, e) in lives.items() for event in ((-e, 0, about), (-s, 1, about))])
+    count, room, found = 0, 0, set()
+    for _, begun, _ in events:
+        count += -1 if begun else 1
+        room = max(room, count)
+    count = most = 0
+    for at, begun, about in events:
+        if not begun and at > -float("inf") and not about.startswith("value "):
+            if most < room:
+                most += 1
+            else:
+                found.add(about)
+        count += -1 if begun else 1
+        most = max(most, count)
+    return found
+
+
+def _is_index(v: Value) -> bool:
+    """Counted by a loop."""
+    loop = v.region.op if v.op is None and v.region is not None else None
+    return loop is not None and loop.prim is LOOP and v is loop.regions[0].params[0]
 
 
 def _stem_of(v: Value) -> str:

@@ -10,21 +10,21 @@ used once, and nothing that runs between changes what it reads.
 ...     return y[0] * x[2]
 >>> show_source(f, np.ones(3), np.ones(3))
 def f_grad(x, y):
-    t = x[0]
-    t2 = np.sin(t)
-    t3 = x[1]
-    t4 = np.cos(t3)
+    x_0 = x[0]
+    sin_x_0 = np.sin(x_0)
+    x_1 = x[1]
+    cos_x_1 = np.cos(x_1)
     y2 = y.copy()
-    y2[0] = t2 * t4
+    y2[0] = sin_x_0 * cos_x_1
     x_bar = np.zeros_like(x)
     # adjoint of line 3: return y[0] * x[2]
     x_bar[2] = y2[0]
     y_bar = np.zeros_like(y)
     y_bar[0] = x[2]
     # adjoint of line 2: y[0] = np.sin(x[0]) * np.cos(x[1])
-    t5 = y_bar[0]
-    x_bar[1] -= t5 * t2 * np.sin(t3)
-    x_bar[0] += t5 * t4 * np.cos(t)
+    y_bar_0 = y_bar[0]
+    x_bar[1] -= y_bar_0 * sin_x_0 * np.sin(x_1)
+    x_bar[0] += y_bar_0 * cos_x_1 * np.cos(x_0)
     return x_bar
 """
 
@@ -33,6 +33,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Container
 from typing import Any
+
+import numpy as np
 
 from ..ir import opset
 from ..ir.core import (
@@ -52,6 +54,7 @@ from ..ir.core import (
 )
 from ..ir.opset import ADDAT, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import content_operands, enclosing
+from ..ir.telling import Telling
 from ..ir.types import same_dtype
 from ..operations.choices import PRODUCT, QUOTIENT, RATIO
 
@@ -121,6 +124,8 @@ class Nesting:
                 if (isinstance(user, Region) or not _is_derived(user)) and _is_between(derived, k, last):
                     continue  # the function's own exception comes first
             weight = (op.prim is not opset.NEG) + sum([self.weight[x] for x in within])
+            if op.prim.fn is np.array and type(op.args[0]) is list:
+                weight += len(op.args[0]) - 2
             if isinstance(user, Op) and user.args and v is user.args[-1] and is_augmented(user, self.inlined):
                 weight -= 1 + self.weight.get(op.args[0].op, 0)  # printed as ``a[i] -= ...``
             if weight > MAX_DEPTH:
@@ -135,6 +140,29 @@ class Nesting:
             self.weight[op] = weight
             if isinstance(user, Op):
                 self.weight[user] = self.weight.get(user, 0) + weight
+        self._keep_order(region, place)
+
+    def _keep_order(self, region: Region, place: dict[Op, int]) -> None:
+        """What may raise an exception stays in front of a statement that may raise another one.
+
+        Which of two comes first does not matter where both are about lengths and places, and nobody catches them.
+        """
+        caught = any(r.op is not None and r.op.prim is TRY for r in enclosing(region))
+        raising = [
+            op for op in region.ops
+            if op in self.raising and not _is_derived(op) and (caught or _is_numerical(op))
+        ]  # fmt: skip
+        settled = False
+        while not settled:
+            settled = True
+            statements = [place[op] for op in raising if op not in self.inlined]
+            for op in raising:
+                at: Op | Region = op
+                while isinstance(at, Op) and at in self.inlined:
+                    at = self.inlined[at]
+                if at is not op and _is_between(statements, place[op], place.get(at, len(region.ops))):  # type: ignore[arg-type]
+                    del self.inlined[op]
+                    settled = False
 
     def _reads(self, op: Op) -> frozenset[Any]:
         """The buffers that the expression reads."""
@@ -165,7 +193,7 @@ class Nesting:
         v = op.results[0]
         derived = _is_derived(op)
         # What the user named stays a statement, unless it is small: then nesting it lets go of its memory.
-        return derived or not v.hint or not any(x.op in self.inlined for x in op.operands())
+        return derived or not v.hint or type(v.hint) is Telling or not any(x.op in self.inlined for x in op.operands())
 
     def _accepts(self, user: Op, v: Value) -> bool:
         """The operation can be printed with an expression in the place of this operand."""
@@ -246,6 +274,11 @@ def _may_raise(op: Op) -> bool:
     if _is_derived(op) or op.parent is None:
         return False
     return op.prim.total is None or not op.prim.total(Builder(op.parent), op.args, op.kwargs)
+
+
+def _is_numerical(op: Op) -> bool:
+    """What raises for the values of Python's numbers."""
+    return op.prim.name.startswith("math.") or op.prim.name in ("/", "//", "%", "**")
 
 
 def _is_between(places: list[int], first: int, last: int) -> bool:

@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 from ..records import mutable_record
 from .statements import shortened
+from .wrapping import WIDTH
 
-COMMENT_WIDTH = 90
+LEAST = 30  # characters of a statement that are shown, at whatever depth
 
 
 class Statement(NamedTuple):
@@ -55,7 +56,8 @@ def with_notes(lines: Sequence[str], notes: Sequence[Note]) -> str:
         if not text or (file, line) == before:
             shown[note.at] = None
         else:
-            shown[note.at] = f"{lines[note.at]}# adjoint of line {line}: {shortened(text, COMMENT_WIDTH)}"
+            head = f"{lines[note.at]}# adjoint of line {line}: "
+            shown[note.at] = head + shortened(text, max(WIDTH - len(head), LEAST))
         before = (file, line)
     return "\n".join([line for line in shown if line is not None]) + "\n"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..duck import name_of
 from ..errors import ArgumentError
 from ..ir.core import Value, type_of
 from ..ir.opset import DIM, GET, LEN, LIST_GET, NDIM, PRIMS, SHAPE_OF, infer_step, opaque
@@ -19,6 +20,7 @@ from .avals import (
     MISSING,
     PYTHON,
     Bound,
+    CheckpointedOf,
     Closure,
     Columns,
     DictRef,
@@ -71,6 +73,8 @@ class Access(Memory):
         """What holds the items that a view, set, deque or dictionary with a default has; all else as it is."""
         if type(av) is ViewOf:
             return self.holder(av.of, node)
+        if type(av) is CheckpointedOf:
+            return self.holder(av.it, node)
         return self.inner(av, node) if is_collection(av) and not is_iterator(av) else av
 
     def static_key(self, av: Val, node: Node, what: str = "a dictionary key") -> Val:
@@ -116,6 +120,8 @@ class Access(Memory):
             return self.fresh(made) if self.plan.watch is None else self.given(made, [], True)
         if kind is Ref or kind is Value or is_number(av):
             _require_attribute(self, av, name, node)
+            if kind is Ref:
+                _require_of_duck(self, av, name, node)
             found = self.array_attribute(av, name, node)
             if found is not NotImplemented:
                 return found
@@ -139,7 +145,8 @@ class Access(Memory):
         if type(av) is Bound and not isinstance(av.fn, str):
             return av.self if name == "__self__" else av.fn if name == "__func__" else self.attribute(av.fn, name, node)
         cls = self.class_of(av, node)
-        if cls is None and getattr(node, "_called", False):
+        inside = type(av) is Ref and self.frame.site is not None and self.read(av, node).type.duck is not None
+        if (cls is None or inside) and getattr(node, "_called", False):
             return Bound(name, av)  # what is called is a method, whatever the class
         if type(av) is Closure or (cls is None and not callable(class_lookup(np.ndarray, name))):
             self.fail(f"the attribute {name!r} of {describe(av)}", node, "keep it in a variable")
@@ -397,6 +404,26 @@ def _require_attribute(ctx: Access, av: Val, name: str, node: Node) -> None:
         cls = PYTHON[t.dtype.kind]
         if not hasattr(cls, name):
             ctx.raises(AttributeError, f"{cls.__name__!r} object has no attribute {name!r}", node)
+
+
+def _require_of_duck(ctx: Access, av: Ref, name: str, node: Node) -> None:
+    """An array of another library has what NumPy's have, if its class says so; what else it has is not known."""
+    cls = ctx.read(av, node).type.duck
+    if cls is None or name in ("shape", "dtype", "ndim"):
+        return
+    inside = ctx.frame.site is not None  # a definition of ours asks, and means the function of that name
+    has = inside or cls is object or class_lookup(cls, name, class_lookup(cls, "__getattr__")) is not None
+    if not has or class_lookup(np.ndarray, name) is None or name in _OF_MEMORY:
+        what = f"the attribute {name!r} of a {name_of(cls)}"
+        ctx.fail(what, node, "use a function of NumPy's, or ask for it outside of the function")
+
+
+# What an array says of its memory, or does to it.
+_OF_MEMORY = frozenset([
+    "base", "byteswap", "ctypes", "data", "device", "dump", "dumps", "fill", "flags", "flat", "getfield", "item",
+    "itemset", "nbytes", "newbyteorder", "partition", "put", "resize", "setfield", "setflags", "sort", "strides",
+    "tobytes", "tofile", "tolist", "tostring", "view",
+])  # fmt: skip
 
 
 def _plain_get(ctx: Access, base: Value, index: Val, node: Node) -> Val:

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..duck import name_of
 from ..errors import AliasError, ArgumentError
 from ..ir.core import Value, type_of
-from ..ir.opset import EQ, infer_step, opaque
+from ..ir.opset import EQ, OPERATORS, infer_step, opaque
 from ..tree import class_lookup
 from .avals import (
+    MISSING,
     DictRef,
     Entries,
     Instance,
@@ -110,6 +112,8 @@ class Assignments(Splitting):
         """``current op= value``: True if it was done in place, else the new value to bind."""
         if type(current) is Ref:
             whole = self.read(current, node)
+            if whole.type.duck is not None:
+                return False, self.duck_augmented(fn, current, value, node)
             if whole.type.kind != "array":
                 self.fail(
                     "unprovable alias: it is not known whether this is an array, which is changed in place, "
@@ -141,6 +145,19 @@ class Assignments(Splitting):
                 f"{describe(current)} is changed in place, in a way that is not known", node, "use a list or array"
             )
         return False, self.binary(fn, current, value, node)
+
+    def duck_augmented(self, fn: Any, current: Ref, value: Val, node: Node) -> Val:
+        """``current op= value`` for a duck array: a new one, if its class has no operator that changes it."""
+        cls = self.read(current, node).type.duck
+        in_place = MISSING if cls is None else class_lookup(cls, f"__i{fn.__name__.strip('_')}__", MISSING)
+        if cls is object or in_place is not MISSING:
+            name, sign = current.hint or "x", OPERATORS[fn][0] if fn in OPERATORS else "@"
+            self.fail(
+                f"{name!r} may be a {name_of(cls or object)}, which is changed in place by {sign}=",
+                node,
+                f"write `{name} = {name} {sign} ...`, which makes a new array",
+            )
+        return self.binary(fn, current, value, node)
 
     def check_cast(self, whole: Any, result: Any, node: Node) -> None:
         """NumPy refuses to write a float into an integer array in place."""

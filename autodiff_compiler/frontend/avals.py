@@ -175,10 +175,11 @@ class Obj(Aval):
 
 @record
 class Ref(Reference):
-    """An array: the part at `path` (steps as in ``get``) of the buffer `cell`."""
+    """An array: the part at `path` (steps as in ``get``) of the buffer `cell`. The hint is for its name."""
 
     cell: int
     path: tuple[Any, ...] = ()
+    hint: str = ""
 
     def add_leaves(self, out: list[Any]) -> None:
         out.append(self)
@@ -188,7 +189,7 @@ class Ref(Reference):
         if self.path:
             path = map_leaves(change, self.path)
             if not all(map(_is, values_of(path), values_of(self.path))):
-                return change(Ref(self.cell, path))
+                return change(Ref(self.cell, path, self.hint))
         return change(self)
 
     def same(self, other: Any) -> bool:
@@ -280,14 +281,32 @@ class Partial(Composite):
 
 @record
 class RangeOf(Composite):
-    """A range. apart: how a loop over it is reversed, if not as others, see `transforms.checkpoint`: "segments" or
-    "snapshots", and how many."""
+    """A range."""
 
-    single, ignored = ("start", "stop", "step"), ("apart",)
+    single = ("start", "stop", "step")
     start: Any
     stop: Any
     step: Any
-    apart: tuple[str, Any] | None = None
+
+
+@record
+class CheckpointedOf(Composite):
+    """An iterable, and how a loop over it is reversed: how many segments, snapshots and snapshots on disk there are,
+    and where these are. See `transforms.checkpoint`."""
+
+    many, single = ("numbers",), ("it",)
+    it: Any
+    numbers: tuple[Any, Any, Any]
+    directory: str | None
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What the loop says of itself."""
+        segments, snapshots, disk = self.numbers
+        if snapshots is None and disk is None:
+            return {"segments": segments}
+        more = {} if disk is None else {"disk": (disk, self.directory)}
+        return {"snapshots": 0 if snapshots is None else snapshots, **more}
 
 
 @record
@@ -649,7 +668,8 @@ def is_set_like(av: Any) -> bool:
 _NOUNS: dict[type, str] = {
     Ref: "an array", Seq: "a tuple", ListRef: "a list", DictRef: "a dictionary", Closure: "a function",
     Bound: "a method", RangeOf: "a range", ViewOf: "a view of a dictionary", FlagsOf: "the flags of an array",
-    ReversedOf: "a reversed sequence", IndexedOf: "what is computed item by item",
+    CheckpointedOf: "a checkpointed iterable", ReversedOf: "a reversed sequence",
+    IndexedOf: "what is computed item by item",
 }  # fmt: skip
 
 

@@ -43,8 +43,8 @@ from .avals import (
     describe,
     is_constant,
 )
-from .core import Frame
 from .definitions import derived, lifted
+from .frames import Frame
 from .handlers import Ctx, Node, Val, lowers
 from .inputs import base_of
 from .objects import is_generated, is_object

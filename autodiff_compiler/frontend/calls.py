@@ -45,16 +45,17 @@ from .avals import (
 from .causes import prefer_known
 from .comprehensions import Comprehensions
 from .construct import GETTERS
-from .core import Frame, Unreachable
+from .core import Unreachable
 from .definitions import constant, definition_of, is_definition
 from .disturbed import OF_HANDLERS, handlers_of, is_builtin_class
 from .exits import DEAD
+from .frames import Frame
 from .handlers import Ctx, Node, Val, handler_of, lowers, method_of, run
 from .inputs import is_lasting
 from .layout import KEEP_C_ORDER, mark_fortran
 from .library.call_forms import mapped_numbers
 from .library.draws import DRAWN
-from .may_write import ANYTHING
+from .may_write import ANYTHING, run_by
 from .observe import may_vary
 from .plan import RecursionTooDeep, SelfCalls
 from .scopes import FunctionNode, Scope, scope_of
@@ -223,7 +224,7 @@ class Calls(Comprehensions):
             anything = self.effects_of(list(handlers.values()), OF_HANDLERS).extent == ANYTHING
             self.note_disturbed(None if anything else handlers, name, self.loc_of(node), anything)
         if is_inert(obj) and not _stores(obj, args, kwargs):
-            self.may_run([obj], None, node)
+            self.may_run(*run_by(obj), node)
             draw = drawn(obj, name)
             if draw is not None:
                 definition = DRAWN.get((generator_of(obj), obj.__name__))
@@ -382,7 +383,7 @@ class Calls(Comprehensions):
         )
         if on_yield is not None:
             frame.on_yield, frame.consumer, frame.cleanups = on_yield, caller, 1
-        frame.caller = caller
+        frame.caller, frame.called_at = caller, loc if caller.env else None
         frame.resume = self.take_pending(tree, node)
         if is_definition(owner):
             frame.site = self.loc_of(node)

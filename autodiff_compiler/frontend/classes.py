@@ -55,6 +55,9 @@ class Classes(Questions):
             return type(av)
         if kind is Ref or kind is Value:
             t = type_of(self.operand(av, node))
+            if t.duck is not None:
+                # What an operation of another library gives may be of another class.
+                return t.duck if self.operand(av, node) in self.top.params else None
             if t.kind == "array":
                 return None if t.dims == () and t.dtype is not None and t.dtype.names is not None else np.ndarray
             if t.kind == "generic" and t.dtype is not None:
@@ -137,6 +140,9 @@ class Classes(Questions):
             held = MISSING if av.attributes is None else self.checked(av.attributes.cell, node, "function").get(name)
             return held if held is MISSING else self.use(held, name, node) if read else proved("class", True)
         cls = self.class_of(av, node)
+        duck = self.read(av, node).type.duck if cls is None and type(av) is Ref else None
+        if duck is not None and all(class_lookup(c, name) is None for c in (duck, np.ndarray)):
+            return MISSING  # it is one of these
         if type(av) is Closure and not read and name in _OF_FUNCTIONS:
             return proved("class", True)
         if cls is None or type(av) is Closure or (type(av) is Instance and not is_object(av) and cls is OneShot):

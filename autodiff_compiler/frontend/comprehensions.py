@@ -8,7 +8,7 @@ from typing import Any
 
 from .avals import MISSING
 from .construct import Construct
-from .core import Frame
+from .frames import Frame
 from .handlers import Ctx, Node, Val, lowers
 from .scopes import Scope
 

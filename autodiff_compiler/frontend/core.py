@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import enum
-import types
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -44,7 +42,9 @@ from .avals import (
     remedy_of,
 )
 from .causes import demand, prefer_known
+from .ducks import refuse_duck_store
 from .exits import DEAD, NORMAL
+from .frames import Frame
 from .handlers import Node, Val
 from .inputs import Inputs
 from .journal import Journal, may_raise
@@ -54,7 +54,6 @@ from .normal_form import Normalizer
 from .observe import observed
 from .parts import Parts
 from .plan import Plan, original
-from .scopes import FunctionNode, Scope
 from .state import LIVE, BranchJoiner, Cells, State, emit_if
 from .structures import LEAF, holds_lists
 
@@ -63,30 +62,6 @@ T = TypeVar("T")
 
 class Unreachable(Exception):
     """What is being lowered always raises: nothing after it runs."""
-
-
-@dataclass(slots=True, eq=False, repr=False)  # the type checker takes a function in a record for a method
-class Frame:
-    """One activation of a function that is being lowered."""
-
-    env: int
-    node: FunctionNode
-    scope: Scope
-    owner: types.FunctionType  # whose globals, closure cells and source file it uses
-    file: str
-    name: str
-    parent: Frame | None  # the frame in which a nested function was defined
-    call: Any  # the syntax node of the call, and the caller: the inlining path
-    captured: bool = False
-    comprehension: bool = False  # the scope of one; what it binds by := belongs to the function around it
-    caller: Frame | None = None
-    resume: Callable[[Any], Any] | None = None  # lowers what follows the call, once for each path that returns
-    cls: type | None = None  # the class in whose method this is, for super()
-    self_av: Any = None
-    on_yield: Callable[[Any], Any] | None = None  # what a `yield` stands for
-    consumer: Frame | None = None  # the frame whose statements run where this one yields
-    cleanups: int = 0  # clauses that run after the function has returned, and may read its names
-    site: Loc | None = None  # in a definition of this package's: the call that it stands for
 
 
 class Core(Parts):
@@ -132,6 +107,7 @@ class Core(Parts):
         self.flats: dict[int, Ref] = {}  # what ``.flat`` gave, by identity
         self.resized: list[int] = []  # the lists that were given other items, in order
         self.loop_memo: dict[Any, Any] = {}
+        self.said: dict[Any, dict[str, Any]] = {}  # by loops being lowered, how they are reversed, if not as others
         self.assuming: list[Any] = []  # the loops being lowered of which it is not known yet what they rebind
         self.stack: list[Any] = []  # the functions being inlined
         self.journals: list[Journal] = []  # of the bodies of ``try`` statements being lowered
@@ -163,7 +139,10 @@ class Core(Parts):
         while is_of_python(frame.file) and frame.caller is not None and hasattr(frame.call[0], "lineno"):
             node, frame = frame.call[0], frame.caller
         end = node.end_col_offset if node.end_lineno == node.lineno else -1
-        return Loc(frame.file, node.lineno, node.col_offset, end if end is not None else -1, frame.name)
+        loc = Loc(frame.file, node.lineno, node.col_offset, end if end is not None else -1, frame.name)
+        if frame.called_at is not None:
+            loc.caller = frame.called_at
+        return loc
 
     def copy(self, kind: str, node: Node, name: str) -> AbstractContextManager[None]:
         """What is lowered in here is one more copy: of a loop's body, a helper, or what follows a branch."""
@@ -372,7 +351,10 @@ class Core(Parts):
         base = self.checked(ref.cell, node)
         if not ref.path:
             return base  # type: ignore[no-any-return]
-        return self.emit(node, GET, base, ref.path)  # type: ignore[no-any-return]
+        part = self.emit(node, GET, base, ref.path)
+        if not part.hint:
+            part.hint = ref.hint
+        return part  # type: ignore[no-any-return]
 
     def store(self, ref: Ref, step: tuple[Any, ...] | None, value: Val, node: Node, prim: Prim = SET) -> None:
         """``ref[step] = value``, an abstract value or an operand."""
@@ -383,6 +365,7 @@ class Core(Parts):
             what = "unprovable alias: this array was given by an unknown call, and may be one that lives outside"
             self.fail(what, node, "copy it with .copy() before the store", AliasError)
         base = self.checked(ref.cell, node)
+        refuse_duck_store(self, base, value, node)
         if type(base) is Value and base.type.kind not in ("array",) and ref.cell not in self.cells.numpy:
             what = "unprovable alias: whether this is an array is not known, nor what a store into it changes"
             self.fail(what, node, "make it an array on every path, with np.array(...)", AliasError, ref)
@@ -391,7 +374,7 @@ class Core(Parts):
         _check_steps(self, base, ref.path, node)
         new = self.emit(node, prim, base, path or (("index", (Ellipsis,)),), value)
         if not new.hint:
-            new.hint = base.hint
+            new.hint = self.cells.names.get(ref.cell) or base.hint
         inside = type(self.held(ref.cell)) is ItemOf
         self.write(ref.cell, new, node)
         if not inside:

@@ -38,7 +38,7 @@ from ..ir.opset import (
 from .avals import Obj, Poison
 from .handlers import Node, Val
 from .inputs import path_name
-from .may_write import ANYTHING, NOTHING, Effects, may_write, methods_run_by
+from .may_write import ANYTHING, NOTHING, Effects, may_write, methods_run_by, run_by
 from .names import Names
 from .plan import Disturbed, FoundWanting
 
@@ -108,7 +108,9 @@ class Disturbances(Names):
         given = [x for x in given[:-1] if not is_builtin_class(x)] + [x for x in given[-1:] if not isinstance(x, type)]
         # Of the function that is called itself, it is taken that it binds no names of the program's.
         asked = [x for x in given if x is not called or not isinstance(x, (types.FunctionType, types.MethodType))]
-        anything = any(map(runs_python, given[-1:])) or self.effects_of(asked).extent == ANYTHING
+        known, names = run_by(called)
+        effects = self.effects_of(asked if names is None else known, names)
+        anything = names is None and any(map(runs_python, given[-1:])) or effects.extent == ANYTHING
         self.note_disturbed(None if anything else reachable(given), name, self.loc_of(node), anything)
 
     def handed_to(self, prim: Prim, objects: list[Any], node: Node) -> None:

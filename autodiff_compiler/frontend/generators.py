@@ -18,8 +18,9 @@ from ..ir.opset import EQ
 from ..records import replaced
 from .avals import Closure, IndexedOf, Instance, RangeOf, Ref, Seq, StreamOf, is_iterator
 from .calls import body_of
-from .core import Frame, Unreachable
+from .core import Unreachable
 from .exits import BREAK, CONTINUE, DEAD, NORMAL, RAISED, RETURN
+from .frames import Frame
 from .handlers import Node, Val
 from .pseudo import choice, computed, run
 from .pulls import Pulls

@@ -14,11 +14,13 @@ import functools
 import sys
 import types
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..errors import AliasError, UnsupportedError
+from ..duck import is_duck, is_other_array, name_of
+from ..errors import AliasError, ArgumentError, UnsupportedError
 from ..ir.core import Loc, Region, Value, structural_key
 from ..ir.foreign import CALLED, root_module
 from ..ir.types import OBJECT, Ty, array, generic, type_of_constant
@@ -175,6 +177,7 @@ class Inputs:
         self.kept_arrays: set[int] = set()
         self.objects: list[tuple[Path, Any]] = []
         self.keep: list[Any] = []  # so that these ids stay taken
+        self.ducks = False  # there are duck arrays among the inputs
         self.alone: dict[str, None] = {}  # why batches inside run example by example
         self.effects: dict[Any, Any] = {}  # of what libraries run of some objects, see `may_write`
 
@@ -238,6 +241,15 @@ class Inputs:
             return self._input(obj, path, name, t, hidden)
         if kind is np.ndarray:
             return self._array(obj, path, name, hidden)
+        if is_duck(obj):
+            return self._duck(obj, path, name, hidden, loc)
+        if is_other_array(obj):
+            raise UnsupportedError(
+                f"{name or 'an argument'!r} is a {name_of(kind)}, an array that has not both of NumPy's "
+                "protocols, __array_ufunc__ and __array_function__: NumPy's functions convert it, or call its methods",
+                loc,
+                "pass an array of NumPy's, such as np.asarray of it",
+            )
         if isinstance(obj, np.ndarray):
             raise UnsupportedError(
                 f"{name or 'an argument'!r} is a {kind.__name__}: subclasses of np.ndarray change what operations mean",
@@ -427,10 +439,10 @@ class Inputs:
         self.inputs.append(Input(path, name, t, key_of(obj), hidden))
         return value
 
-    def _array(self, obj: Any, path: Path, name: str, hidden: bool) -> Ref:
+    def _axes(self, obj: Any, known: bool) -> tuple[Any, ...]:
+        """The lengths of the axes of an array; `known`: as numbers, since the code is for this shape."""
         dims = self.region.dims
         axes: list[Any] = []
-        known = self.plan.is_static(path, obj)
         for n in obj.shape:
             if n < 2 or known:
                 axes.append(n)
@@ -440,8 +452,33 @@ class Inputs:
                 dims.arg_roots.add(axis.root)
                 dims.lengths[axis.root] = n
                 axes.append(axis)
+        return tuple(axes)
+
+    def _duck(self, obj: Any, path: Path, name: str, hidden: bool, loc: Loc | None) -> Ref:
+        """An array of another library. Nothing is said of its memory, and nobody writes to it."""
+        kind = type(obj)
+        if any(n != n for n in obj.shape):
+            raise ArgumentError(
+                f"{name or 'an argument'!r} is a {name_of(kind)} of shape {obj.shape}, of which lengths are not known",
+                loc,
+                f"make them known first, for Dask with {name or 'x'}.compute_chunk_sizes()",
+            )
+        known = self.plan.is_static(path, obj)
         number = len(self.inputs)
-        value = self._input(obj, path, name, array(obj.dtype, tuple(axes)), hidden)
+        t = replace(array(obj.dtype, self._axes(obj, known)), duck=kind)
+        value = self._input(obj, path, name, t, hidden)
+        self.ducks = True
+        if known:
+            self.inputs[number].shape = tuple(obj.shape)
+        cell = self.cells.new()
+        self.initial[cell] = value
+        self.found_at[cell] = path
+        return Ref(cell)
+
+    def _array(self, obj: Any, path: Path, name: str, hidden: bool) -> Ref:
+        known = self.plan.is_static(path, obj)
+        number = len(self.inputs)
+        value = self._input(obj, path, name, array(obj.dtype, self._axes(obj, known)), hidden)
         if known:
             self.inputs[number].shape = obj.shape
         cell = self.cells.new()

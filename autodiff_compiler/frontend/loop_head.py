@@ -112,6 +112,7 @@ class LoopHead(Joiner):
         self.head_cells: dict[Any, int] = {}
         self.slot_cells: list[tuple[Any, int, int | None]] = []  # slot, head cell, entry cell
         self.returned: dict[tuple[int, str], Any] = {}  # by frame: the parameters for what is returned, or raised
+        self.said: dict[str, Any] = {}  # how the loop is reversed, if not as others
         self.by_index = False  # the loop's variable is the index itself
         self.region = interp.builder.new_region()
         self.code: Any = None  # the exit code at the end of the body, if it may say that the function has returned
@@ -233,7 +234,8 @@ class LoopHead(Joiner):
                 return False
             cells.derive(cell, [av.cell])
         elif av is not MISSING:
-            types.setdefault(leaf, ANY)
+            # A sum of all elements of a duck array is an array without axes, which numbers are added to.
+            types.setdefault(leaf, type_of(av) if self.interp.inputs.ducks else ANY)
         t = types.get(leaf, UNDEF_TY) if av is MISSING else type_of(init)
         self.head.heap[cell] = self.param(leaf, init, t, hint)
         if type(av) is not Ref or av.cell in cells.numpy:
@@ -271,7 +273,8 @@ class LoopHead(Joiner):
 
     def buffer(self, a: Any, b: Any, at: Any) -> Any:
         t = self.guess.types.get(at[0], UNDEF_TY) if a is MISSING else type_of(a)
-        return self.param(at[0], UNDEF if a is MISSING else a, t, (b if a is MISSING else a).hint)
+        hint = self.interp.cells.names.get(at[1]) or (b if a is MISSING else a).hint
+        return self.param(at[0], UNDEF if a is MISSING else a, t, hint)
 
     def held(self, a: Any, b: Any, at: Any, k: int) -> Any:
         return self.generalize(a, b, (*at[0], k), "")

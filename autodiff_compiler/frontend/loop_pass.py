@@ -102,7 +102,7 @@ class LoopPass(LoopHead):
         flags = self.drop_flags(exits)
         region.exit = (code, *exits)
         interp.at(stmt)
-        op = Op(LOOP, (range_, tuple([init for _, _, init in self.params])), {}, (region,), builder.loc)
+        op = Op(LOOP, (range_, tuple([init for _, _, init in self.params])), dict(self.said), (region,), builder.loc)
         op.results = []
         replace: dict[Value, Value] = {}
         for (key, value, _), _exit in zip(self.params, exits):

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..ir.core import LOOP, Value
+from ..ir.core import Value
 from ..ir.opset import ADD, EQ, GET, SUB
 from ..ir.types import ANY
 from ..records import replaced
@@ -27,6 +27,7 @@ from .avals import (
     Seq,
     StreamOf,
     ViewOf,
+    describe,
     is_collection,
     is_reference,
     parts_of,
@@ -57,19 +58,11 @@ class Loops(Statements):
         if items is not None:
             return self.unrolled(stmt, self.trips_over(stmt, items, av, head), body)
         range_, item = self.iteration(av, stmt)
-        began, ops = len(self.resized), len(self.builder.region.ops)
+        began = len(self.resized)
         by_index = type(av) is RangeOf and body is stmt.body
         code = self.run_loop(stmt, range_, lambda i: head(item(i)), body, stmt.orelse, by_index=by_index)
         self.require_length(av, began, stmt)
-        if type(av) is RangeOf and av.apart is not None:
-            self.reversed_apart(ops, *av.apart)
         return code
-
-    def reversed_apart(self, since: int, how: str, number: Any) -> None:
-        """The last loop of those operations says how it is to be reversed."""
-        loops = [op for op in self.builder.region.ops[since:] if op.prim is LOOP]
-        if loops:
-            loops[-1].kwargs[how] = number
 
     def require_length(self, av: Val, since: int, node: Node) -> None:
         """Refuse where a list inside an iterable has been given another length by the loop that goes through it."""
@@ -90,7 +83,7 @@ class Loops(Statements):
         if type(av) is RangeOf or type(av) is Ref:
             return None
         items = self.iterated(av, node)
-        plain = items is not None and len(items) > _most(node) and _of_one_kind(self, items)
+        plain = items is not None and len(items) > self.most(node) and _of_one_kind(self, items)
         return None if plain else items
 
     def looped(self, av: Val, node: Node) -> Val:
@@ -103,11 +96,18 @@ class Loops(Statements):
         if kind is RangeOf or kind is Ref or (kind is ListRef and type(self.held(av.cell)) is ItemOf):
             return av
         items = self.iterated(av, node)
-        if items is None or len(items) <= _most(node) or not _of_one_kind(self, items):
+        if items is None or len(items) <= self.most(node) or not _of_one_kind(self, items):
             return av
         made = av if kind is ListRef else self.new_list(items)
         self.made_columns(made, node)
         return made
+
+    def most(self, node: Node) -> int:
+        """The number of numbers or arrays up to which a loop over them is unrolled by itself."""
+        if node in self.said:
+            return 0
+        ends = isinstance(node, ast.For) and any(isinstance(n, (ast.Break, ast.Return)) for n in nodes_of(node))
+        return FEW if ends else MANY
 
     def unroll(
         self, stmt: Any, begin: Callable[[], Any], body: list[Any], end: Callable[[], Any], left: int = EXIT_LIMIT
@@ -244,7 +244,9 @@ class Loops(Statements):
 
         ``head(i)`` begins iteration `i` of a range; a ``while`` has a `test` instead. by_index: its variable is `i`.
         """
-        guess = Guess()
+        guess, said = Guess(), self.said.pop(stmt, {})
+        if range_ is None and "segments" in said:
+            self.fail("checkpointed, over what only ends when it runs, has no segments", stmt, "give snapshots=")
         env = self.frame.env
         facts = loop_facts(stmt, self.frame.node)
         for name in sorted(facts.assigned):
@@ -260,7 +262,7 @@ class Loops(Statements):
             entry.heap.setdefault(cell, content)
         for attempts in range(60):
             attempt = LoopPass(self, guess, entry, facts.needed, stmt)
-            attempt.by_index = by_index
+            attempt.by_index, attempt.said = by_index, said
             unsure = first and attempts == 0
             if unsure:
                 self.assuming.append(stmt)
@@ -278,12 +280,6 @@ class Loops(Statements):
             self.fail("what this loop carries from trip to trip does not settle", stmt, remedy)
         self.loop_memo[memo_key] = _remember(guess, entry)
         return _after_loop(self, stmt, code, test, orelse)
-
-
-def _most(node: Node) -> int:
-    """The number of numbers or arrays up to which a loop over them is unrolled by itself."""
-    ends = isinstance(node, ast.For) and any(isinstance(n, (ast.Break, ast.Return)) for n in nodes_of(node))
-    return FEW if ends else MANY
 
 
 def containers_in(ctx: Loops, av: Val) -> list[int]:
@@ -379,6 +375,17 @@ def _for(ctx: Ctx, stmt: ast.For) -> Any:
     av = ctx.source_of_loop(stmt)
     head = lambda item: ctx.assign(stmt.target, item, stmt.target)
     av = ctx.items_observed(ctx.underlying(ctx.use(av, "the iterable", stmt), stmt, "__iter__"), stmt.iter)
+    code = _over(ctx, stmt, av, head)
+    if ctx.said.pop(stmt, None) and type(av) is not RangeOf:
+        ctx.fail(
+            f"checkpointed of {describe(av)}, of which the loop does not find the items by their numbers",
+            stmt,
+            "loop over a range, an array, or a list of items of one type; or use ad.checkpoint on a function",
+        )
+    return code
+
+
+def _over(ctx: Ctx, stmt: ast.For, av: Val, head: Callable[[Any], None]) -> Any:
     if type(av) in (Instance, Obj) and (not is_collection(av) or av.cls is OneShot):
         av = ctx.iterator(av, stmt)
         if type(av) in (Instance, Obj):

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import deep
-from ..errors import AutodiffError, UnsupportedError, is_interruption
+from ..duck import name_of
+from ..errors import AliasError, AutodiffError, UnsupportedError, is_interruption
 from ..ir.apart import APART
 from ..ir.budget import Exhausted, compiling
 from ..ir.core import Function, Loc, Op, Value, leaves
@@ -192,6 +193,15 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val], interp: Inter
     function = Function(getattr(fn, "__name__", type(fn).__name__), interp.top)
     used = {v for op in interp.top.walk() for v in op.operands()} | set(_region_values(interp.top))
     stored = sorted(interp.stored)
+    ducks = [item for item in interp.inputs.inputs if item.type.duck is not None]
+    if stored and ducks:
+        name = interp.inputs.inputs[stored[0]].name
+        raise AliasError(
+            f"unprovable alias: the function writes to the array {name!r}, and {ducks[0].name!r}, a "
+            f"{name_of(ducks[0].key[4])}, may read from it",
+            loc,
+            f"copy it first, {name} = {name}.copy()",
+        )
     pairs = [(i, i) for i in stored if interp.inputs.inputs[i].type.ndim]
     for i in stored:
         for j, item in enumerate(interp.inputs.inputs):
@@ -266,6 +276,6 @@ class _OutermostFrame:
         self.file = loc.file
         self.name = loc.function
         self.call = None
-        self.parent = self.caller = None
+        self.parent = self.caller = self.called_at = None
         self.captured = False
         self.site = self.owner = None

@@ -426,6 +426,7 @@ _ORDER = frozenset(
         "__iter__", "__getitem__", "__index__",
     }
 )  # fmt: skip
+_KEYS = frozenset(["__eq__", "__hash__"])
 _SHOWING = (str, repr, ascii, format, str.format, runtime.format_)
 _ASKING = (
     operator.eq,
@@ -452,6 +453,19 @@ def methods_run_by(fn: Any) -> frozenset[str] | None:
     if fn is operator.mod or root_module(fn) in EFFECTS:
         return _TEXT | _NUMBERS
     return _ORDER if any(fn is asked for asked in _ASKING) else None
+
+
+def run_by(obj: Any) -> tuple[list[Any], frozenset[str] | None]:
+    """The objects of which a callable that changes nothing itself may run methods, and the names of these; None: any.
+
+    >>> held, names = run_by({"a": 1, 2: "b"}.get)
+    >>> held, sorted(names or ())
+    ([2], ['__eq__', '__hash__'])
+    """
+    held = getattr(obj, "__self__", None)
+    if type(held) is dict and obj.__name__ in ("get", "__contains__", "__getitem__"):
+        return [key for key in list(held) if type(key) is not str], _KEYS  # such as `sys.modules`, which holds all
+    return [obj], None
 
 
 def has_code(obj: Any) -> bool:

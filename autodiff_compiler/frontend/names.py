@@ -13,7 +13,8 @@ from ..lowered import ObjectStep
 from ..tree import is_library_class
 from . import definitions
 from .avals import MISSING, Conflict, Maybe, Ref, is_constant
-from .core import Core, Frame
+from .core import Core
+from .frames import Frame
 from .handlers import Node, Val
 from .inputs import is_lasting
 from .plan import FoundWanting, Impure
@@ -150,8 +151,14 @@ class Names(Core):
         assert frame is not None
         self.state.envs[frame.env][name] = av
         value = av if type(av) is Value else self.state.heap.get(av.cell) if type(av) is Ref and not av.path else None
-        if type(value) is Value and not value.hint and not name.startswith("$"):
+        if name.startswith("$"):
+            return
+        if type(av) is Ref and not av.path:
+            self.cells.names.setdefault(av.cell, name)
+        if type(value) is Value and not value.hint:
             value.hint = name
+        elif type(av) is Ref and av.path and not av.hint:
+            av.hint = name  # type: ignore[misc]  # the first name that the part is bound to
 
 
 def _unbound(ctx: Names, name: str, node: Node) -> NoReturn:

@@ -34,7 +34,8 @@ from .avals import (
     same,
     values_in,
 )
-from .core import Frame, Unreachable
+from .core import Unreachable
+from .frames import Frame
 from .loops import Loops
 from .plan import CallsItself, FoundWanting, RecursionTooDeep, SelfCalls, TooDeep
 from .structures import (

@@ -17,6 +17,7 @@ from ..live import items_in
 from ..records import replaced
 from ..tree import class_lookup
 from .avals import (
+    CheckpointedOf,
     Conflict,
     DictRef,
     Entries,
@@ -77,9 +78,19 @@ class Remains(Collections):
         # What defines __next__ is asked for one item after the other, as a generator does that loops over it.
         return made if is_iterator(made) else self.call(Obj(_items_of, None), [made], {}, node)
 
+    def not_checkpointed(self, av: Any, node: Any) -> None:
+        """Refuse what only a loop may go through."""
+        if type(av) is CheckpointedOf:
+            self.fail(
+                "checkpointed, and no loop that goes through it itself",
+                node,
+                "write it around all that the loop goes through: for ... in ad.checkpointed(enumerate(...))",
+            )
+
     def iterator(self, av: Any, node: Any) -> Any:
         """``iter(av)``: an iterator, or the object of a class that defines __next__."""
         av = self.use(av, "the iterable", node)
+        self.not_checkpointed(av, node)
         if is_iterator(av):
             return av
         av = self.items_observed(self.underlying(av, node, "__iter__"), node)

@@ -95,6 +95,7 @@ class Cells:
 
     def __init__(self) -> None:
         self.count = 0
+        self.names: dict[int, str] = {}  # the first name that each was bound to
         self.contiguous: set[int] = set()  # proven to be laid out in C order
         self.detached: set[int] = set()  # of items taken from lists, which other lists may share
         self.counted: set[Value] = set()  # indices that are not negative
@@ -468,7 +469,8 @@ class BranchJoiner(Joiner):
                 out.envs[env] = {name: self.merge_alone(side, env, name, av) for name, av in names.items()}
         for cell in [c for c in a.heap if c in b.heap]:
             x, y = a.heap[cell], b.heap[cell]
-            out.heap[cell] = x if x is y else self.merge_content(x, y, cell, x.hint if type(x) is Value else "")
+            hint = self.cells.names.get(cell, "") or (x.hint if type(x) is Value else "")
+            out.heap[cell] = x if x is y else self.merge_content(x, y, cell, hint)
         self.link_all()
         return out
 

@@ -51,6 +51,7 @@ class Streams(Generators):
     def iterable(self, av: Val, node: Node) -> Any:
         """What can be gone through to the end by the numbers of its items, once; an iterator is used up by it."""
         av = self.use(av, "the iterable", node)
+        self.not_checkpointed(av, node)
         if type(av) in (IndexedOf, StreamOf):
             av = self.one_shot(av)
         av = self.items_observed(self.underlying(av, node, "__iter__"), node)
@@ -95,6 +96,7 @@ class Streams(Generators):
         few: the trips of a loop over a range that are copied out; at: the loop's syntax node.
         """
         at = node if at is None else at
+        av = self.told(at, av)
         av = self.items_observed(self.underlying(av, node, "__iter__"), node)
         if not is_iterator(av) and (type(av) in (ListRef, DictRef, ViewOf, Instance, Obj, Maybe)):
             if type(av) is not ListRef or type(self.content(av.cell)) is Items:
@@ -379,7 +381,8 @@ class Streams(Generators):
         driven = None if stmt.orelse else self.driven(it, stmt.iter)
         if driven is not None:
             return self.loop_in_step(stmt, it, head, body, driven)
-        if unrolls and self.steps_known(it, stmt.iter):
+        by_number = stmt in self.said and self.by_number(it, stmt.iter)
+        if unrolls and not by_number and self.steps_known(it, stmt.iter):
             return self.unrolled(stmt, self.trips_taken(it, head, stmt.iter), body)
         inside = [c for c in self.cells_in([it]) if self.is_iterator_cell(c)]
         it, ahead = self.computed_inside(it, stmt.iter)

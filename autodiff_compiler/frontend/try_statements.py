@@ -20,7 +20,7 @@ from ..ir.core import TRY, Op, Region, Value
 from ..ir.opset import CAUGHT, EQ, RAISE, is_plain_exception, opaque
 from ..ir.types import OBJECT, PY_BOOL, UNDEF_TY, join
 from ..records import record
-from .avals import MISSING, Conflict, ListRef, Obj, Seq
+from .avals import MISSING, CheckpointedOf, Conflict, ListRef, Obj, Seq
 from .core import Unreachable
 from .exits import DEAD, NORMAL, RAISED
 from .folds import proved
@@ -185,7 +185,15 @@ class TryStatements(Matching):
 
     def source_of_loop(self, stmt: ast.For) -> Any:
         found = self.state.envs[self.frame.env].pop(iterated_name(stmt), MISSING)
-        return self.ev_iter(stmt.iter) if found is MISSING else found
+        return self.told(stmt, self.ev_iter(stmt.iter)) if found is MISSING else found
+
+    def told(self, loop: Any, av: Any) -> Any:
+        """What a loop goes through, without what that says of the loop: which is kept until the loop is made."""
+        self.said.pop(loop, None)
+        if type(av) is CheckpointedOf:
+            self.said[loop] = av.said
+            return av.it
+        return av
 
     def code_where(self, cond: Any, code: int, other: Val, node: Node) -> Val:
         """An exit code: one where a condition holds, another where it does not."""
@@ -392,7 +400,7 @@ def _exception_value(ctx: TryStatements, args: tuple[Any, ...], node: Node) -> V
 
 def _find_source(ctx: TryStatements, stmt: ast.For) -> int:
     """What a ``for`` runs over, as a step of its own."""
-    ctx.state.envs[ctx.frame.env][iterated_name(stmt)] = ctx.ev_iter(stmt.iter)
+    ctx.state.envs[ctx.frame.env][iterated_name(stmt)] = ctx.told(stmt, ctx.ev_iter(stmt.iter))
     return NORMAL
 
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import enum
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any, NamedTuple
@@ -34,17 +34,25 @@ import numpy as np
 
 from ..records import mutable_record
 from . import budget
-from .types import ANY, OBJECT, Dims, Ty, type_of_constant
+from .types import ANY, OBJECT, Dims, Ty, as_duck, duck_in, either_duck, type_of_constant
 
 
-class Loc(NamedTuple):
-    """A place in the user's source: 1-based line, 0-based column, as in `ast`."""
-
+class _Place(NamedTuple):
     file: str
     line: int
     col: int
     end_col: int
     function: str = ""
+
+
+class Loc(_Place):
+    """A place in the user's source: 1-based line, 0-based column, as in `ast`.
+
+    caller: in a function that is lowered where it is called, the place of the call: one object for each call. Places
+            are the same whatever it is.
+    """
+
+    caller: Loc | None = None
 
 
 class Exit(enum.IntEnum):
@@ -367,6 +375,22 @@ def type_of(arg: Any) -> Ty:
     return type_of_constant(arg)
 
 
+def duck_among(args: Iterable[Any]) -> type | None:
+    """The class of the duck arrays that may be among these arguments."""
+    found: type | None = None
+    for arg in args:
+        if type(arg) is Value:
+            t = arg.type
+            if t.duck is not None or t.elem is not None:
+                found = either_duck(found, duck_in(t))
+        elif type(arg) in _NESTED:
+            found = either_duck(found, duck_among(leaves(arg)))
+    return found
+
+
+_NESTED = frozenset({tuple, list, dict, slice})
+
+
 def _are_real(arg: Any) -> bool:
     """No operand may be complex. Strings and None are settings."""
     if isinstance(arg, (tuple, list)):
@@ -495,6 +519,9 @@ class Builder:
             types = (types,)
         elif types is ANY:
             types = (ANY,) * prim.nout
+        duck = duck_among((*args, *kwargs.values()) if kwargs else args)
+        if duck is not None and "plain" not in prim.traits:
+            types = tuple([as_duck(t, duck) for t in types])
         op.results = [Value(t, "", op) for t in types]
         self.append(op)
         if key is not None:

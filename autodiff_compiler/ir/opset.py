@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from .core import UNDEF, Builder, Op, Prim, Value, current, type_of
+from .core import IF, UNDEF, Builder, Op, Prim, Value, current, type_of
 from .foreign import is_inert, keeps_only
 from .forms import length_from, linear, varying_length
 from .infer import cannot_raise, infer_index, infer_ufunc, may_be_python_complex
@@ -77,6 +77,8 @@ TRAITS = {
     "bounded": "its result is never large",
     "again": "has an effect, and to do it again is to do it once",
     "of_first": "what it gives is new memory, or shares that of its first operand, an array",
+    "of_vectors": "what it gives is new memory if its first operand has one axis",
+    "plain": "gives nothing of another library, whatever its operands are: a question, or a number of Python's",
     "read_only": "a view that NumPy protects from stores: several elements may be one in memory",
 }
 
@@ -397,15 +399,37 @@ RANGE_LEN = define("range_len", runtime.range_len, "start, stop, step", infer=gi
 
 # True. The region of an ``if`` on it is a checkpoint, see `transforms.checkpoint`.
 CHECKPOINT = define("checkpoint", runtime.checkpoint, "", infer=gives(PY_BOOL), total=always, unique=True)
+
+
+def is_checkpoint(op: Op) -> bool:
+    """The operation is an ``if`` that stands for a checkpoint."""
+    made = op.condition.op if op.prim is IF and type(op.condition) is Value else None
+    return made is not None and made.prim is CHECKPOINT
+
+
 # The snapshots of a loop that is reversed with few of them, and what its reversal does.
 SNAPSHOTS = define(
-    "snapshot_steps", runtime.snapshot_steps, "trips, snapshots", infer=lambda b, a, k: Ty("list", elem=py_int()),
-    roles=("plain", "plain"),
-    total=always,
+    "snapshot_steps", runtime.snapshot_steps, "trips, snapshots, together",
+    infer=lambda b, a, k: Ty("list", elem=py_int()), roles=("plain", "plain", "plain"), total=always,
 )  # fmt: skip
 REVERSAL = define(
-    "reversal", runtime.reversal, "trips, snapshots", nout=3, roles=("plain", "plain"),
+    "reversal", runtime.reversal, "taken, trips, snapshots, together", nout=3,
+    roles=("plain", "plain", "plain", "plain"),
     infer=lambda b, a, k: tuple([Ty("list", elem=py_int())] * 3), total=always,
+)  # fmt: skip
+# Where snapshots on disk are written to. `directory` is part of the program.
+SNAPSHOT_FILE = define(
+    "snapshot_file", runtime.snapshot_file, "on_disk, in_memory, directory", roles=("plain", "plain", "plain"),
+    infer=gives(OBJECT), total=always, unique=True,
+)  # fmt: skip
+# The bytes that values take, and how a loop is reversed within a budget of bytes, see `transforms.budget`.
+KEPT_BYTES = define(
+    "kept_bytes", runtime.kept_bytes, "*values", infer=gives(py_int()), total=always, roles=("plain",),
+    shape_only=tuple(range(64)),
+)  # fmt: skip
+KEEP_WITHIN = define(
+    "keep_within", runtime.keep_within, "left, loops, trips, state, trip, nested", nout=4, roles=("plain",) * 6,
+    infer=gives((PY_BOOL, py_int(), py_int(), py_int())), total=always,
 )  # fmt: skip
 # How many trips of a loop are in a segment.
 SEGMENT = define("segment", runtime.segment, "trips, segments", infer=gives(py_int()), total=always)
@@ -443,6 +467,9 @@ def _infer_like_second(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]
 # ``sum_to(g, x)``: the cotangent `g` summed over the axes along which `x` was broadcast, in x's dtype. Reads x's shape
 # and dtype only.
 SUM_TO = define("sum_to", runtime.sum_to, "g, x", infer=_infer_like_second, total=always, alias="view", shape_only=(1,))
+
+# ``summed(g, shape)``: the same for a duck array, of which only the run knows the axes.
+SUMMED = define("summed", runtime.summed, "g, shape", total=always)
 
 # ``through(g, x)``: the cotangent `g` of what was converted to x's dtype, which only the run knows.
 THROUGH = define(
@@ -507,9 +534,16 @@ def _infer_cast(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty
 # `g` in the dtype given (an np.dtype constant or a value); real parts where a complex number meets a real dtype.
 CAST = define("cast", runtime.cast, "g, dtype", infer=_infer_cast, total=always, alias="view", differentiable=(0,))
 
+# The same for a duck array.
+IN_DTYPE = define("in_dtype", runtime.in_dtype, "v, dtype", infer=_infer_cast, total=always, alias="view")
+
 # The same content in a buffer of its own; OWN copies the arrays of a list, too. Made by passes only.
 COPY = define("copy", runtime.copy, "a", infer=_infer_same_as_first, total=always, unique=True)
 OWN = define("own", runtime.own, "a", infer=_infer_same_as_first, total=always, unique=True)
+# A copy in a file, or in memory where `depth` says so.
+SNAPSHOT = define(
+    "snapshot", runtime.snapshot, "a, file, depth", infer=_infer_same_as_first, total=always, unique=True
+)  # fmt: skip
 # `ad.stop_gradient` of an array or a number.
 CONSTANT = define("constant", runtime.constant, "a", infer=_infer_same_as_first, total=always, unique=True)
 FULL_LIKE = define(
@@ -616,6 +650,8 @@ LIST_CUT = define(
 # --- Python's numbers in the place of NumPy's: made by `transforms.numbers` only --------------------------------------
 
 TOLIST = define("tolist", runtime.to_list, "a", infer=None, total=always, unique=True)
+# Has as many results as there are items.
+UNPACK = define("unpacked", runtime.unpacked, "items", nout=2, infer=None, alias="maybe")
 ITEM = define("item", runtime.item, "a, *indices", infer=gives(PY_FLOAT))
 FROM_LIST = define("from_list", runtime.from_list, "l", infer=None, total=always, unique=True)
 REPEATED = define(
@@ -665,6 +701,7 @@ TUPLE = define("tuple", runtime.tuple_, "*items", infer=gives(OBJECT), total=alw
 
 ISINSTANCE = define("isinstance", isinstance, "a, cls", infer=gives(PY_BOOL), total=always)
 ISSUBCLASS = define("issubclass", issubclass, "a, cls", infer=gives(PY_BOOL))
+mark("plain", TRUTH, NOT, IS, IS_NOT, CONTAINS, DIM, SHAPE_OF, NDIM, SIZE, DTYPE, LEN, KEPT_BYTES, ISINSTANCE)
 
 
 _GROUPS: tuple[type, ...] = tuple(x for x in [getattr(builtins, "BaseExceptionGroup", None)] if x is not None)

@@ -36,6 +36,17 @@ def enclosing(region: Region | None) -> Iterator[Region]:
         region = region.op.parent if region.op is not None else None
 
 
+def stands_before(first: Op, op: Op) -> bool:
+    """`first` stands in front of `op`, in its region or in one around it."""
+    home = first.parent
+    at: Op | None = op
+    while at is not None and at.parent is not home:
+        at = at.parent.op if at.parent is not None else None
+    if at is None or home is None or at is first:
+        return False
+    return home.ops.index(first) < home.ops.index(at)
+
+
 def joined_from(v: Value, loop: Op) -> list[Any]:
     """What a value that a branch or a loop hands on is on the paths that lead to it. What `loop` starts with is left
     out."""
@@ -70,7 +81,20 @@ def clone_region(region: Region, mapping: dict[Value, Value]) -> Region:
     for op in region.ops:
         clone_op(op, mapping, new)
     new.exit = substitute(region.exit, mapping)
+    names = region.dims.memo  # the copy's values give the lengths that the values give which they are copies of
+    names.update([(copied, dim) for key, dim in names.items() if (copied := _rekeyed(key, mapping)) is not key])
     return new
+
+
+def _rekeyed(key: Any, mapping: dict[Value, Value]) -> Any:
+    """The key of a length (`Dims.named`) with other values; the same object if it names none of them."""
+    if type(key) is Value:
+        return mapping.get(key, key)
+    if type(key) is tuple or type(key) is frozenset:
+        parts = [_rekeyed(part, mapping) for part in key]
+        if any(part is not old for part, old in zip(parts, key)):
+            return type(key)(parts)
+    return key
 
 
 def clone_op(op: Op, mapping: dict[Value, Value], into: Region) -> Op:

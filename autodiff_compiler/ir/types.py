@@ -29,7 +29,7 @@ Terms = tuple[tuple[int | None, int], ...]  # a sum of lengths, by their roots, 
 #   "generic"  a NumPy scalar (np.float64(1.0) ...)
 #   "scalar"   "py" or "generic", not known which; immutable and 0-d. A dtype that Python does not have
 #              is the dtype of the generic: the cotangent of a float32 is a float32, or weak
-#   "array"    an ndarray (0-d arrays included)
+#   "array"    an ndarray (0-d arrays included), or with `duck`: maybe an array of another library, see `duck`
 #   "list"     a homogeneous list of run-time length; `elem` is its element type
 #   "stack"    a residual stack
 #   "shape"    the tuple of an array's axis lengths
@@ -49,6 +49,7 @@ class Ty:
     elem: Ty | None = None
     length: DimLike | None = None  # for Python ints: the axis length it is known to equal
     real: bool = False  # proven not complex, though the dtype is not known
+    duck: type | None = None  # it may be a duck array of this class; `object`: of one of several classes
 
     # Written out because ``np.dtype(float) == None`` is True in NumPy.
     def __eq__(self, other: object) -> bool:
@@ -56,8 +57,8 @@ class Ty:
             return NotImplemented
         return (
             (self.dtype is None) == (other.dtype is None)
-            and (self.kind, self.dtype, self.dims, self.elem, self.length, self.real)
-            == (other.kind, other.dtype, other.dims, other.elem, other.length, other.real)
+            and (self.kind, self.dtype, self.dims, self.elem, self.length, self.real, self.duck)
+            == (other.kind, other.dtype, other.dims, other.elem, other.length, other.real, other.duck)
         )  # fmt: skip
 
     @property
@@ -106,6 +107,8 @@ class Ty:
         if self.kind in ("any", "scalar", "generic", "array"):
             dtype = "?" if self.dtype is None else self.dtype.name
             dims = "[...]" if self.dims is None else "[" + ", ".join(map(format_dim, self.dims)) + "]"
+            if self.duck is not None:
+                return f"{dtype}{dims} of {self.duck.__name__}"
             if self.kind == "array":
                 return dtype + dims
             if self.kind == "generic":
@@ -124,6 +127,29 @@ def format_dim(dim: DimLike) -> str:
     if isinstance(dim, int):
         return str(dim)
     return f"d{dim.root}" + (f"-{dim.off}" if dim.off > 0 else f"+{-dim.off}" if dim.off < 0 else "")
+
+
+def duck_in(t: Ty) -> type | None:
+    """The class of duck arrays that a value of this type may be, or may hold."""
+    if t.duck is not None or t.elem is None:
+        return t.duck
+    return duck_in(t.elem)
+
+
+def either_duck(a: type | None, b: type | None) -> type | None:
+    """The class of duck arrays that a value may be of which one or the other is known."""
+    return a if b is None or a is b else b if a is None else object
+
+
+def as_duck(t: Ty, cls: type) -> Ty:
+    """The type of what an operation gives for a duck array of this class, where it gives `t` for one of NumPy's: a sum
+    of all elements is an array without axes, not a number."""
+    if t.kind == "list":
+        return t if t.elem is None else replace(t, elem=as_duck(t.elem, cls))
+    if t.kind not in ("py", "generic", "scalar", "array", "any") or t.elem is not None:
+        return t
+    kind = "any" if t.kind == "any" and t.dims is None else "array"
+    return replace(t, kind=kind, length=None, duck=either_duck(t.duck, cls))
 
 
 def same_dtype(a: np.dtype[Any] | None, b: np.dtype[Any] | None) -> bool:
@@ -413,6 +439,7 @@ def join(a: Ty, b: Ty, dims: Dims) -> Ty:
     if "object" in (a.kind, b.kind) or (a.kind == "any" and a.elem) or (b.kind == "any" and b.elem):
         return _join_with_objects(a, b, dims)
     dtype = a.dtype if same_dtype(a.dtype, b.dtype) else None
+    duck = either_duck(a.duck, b.duck)
     if a.is_scalar and b.is_scalar:
         kind = a.kind if a.kind == b.kind else "scalar"
         length = a.length if a.length is not None and a.length == b.length else None
@@ -425,7 +452,7 @@ def join(a: Ty, b: Ty, dims: Dims) -> Ty:
     shape: tuple[DimLike, ...] | None = None
     if a.dims is not None and b.dims is not None and len(a.dims) == len(b.dims):
         shape = tuple(dims.find(x) if dims.same(x, y) else dims.fresh() for x, y in zip(a.dims, b.dims))
-    return Ty(kind, dtype, shape, None, None, dtype is None and a.is_real and b.is_real)
+    return Ty(kind, dtype, shape, None, None, dtype is None and a.is_real and b.is_real, duck)
 
 
 def _join_with_objects(a: Ty, b: Ty, dims: Dims) -> Ty:

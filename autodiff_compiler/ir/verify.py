@@ -7,7 +7,7 @@ from typing import Any
 
 from .core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Exit, Function, Op, Region, Value, leaves
 from .custom import CUSTOMS, LINEAR, SEAM
-from .opset import ADDAT, PUSH, SET
+from .opset import ADDAT, PUSH, SET, UNPACK
 from .printer import print_op
 from .roles import ARRAY, is_numpys, role_of
 from .types import Ty
@@ -36,7 +36,7 @@ def _safe_print(op: Op) -> str:
 
 
 # Operations with as many results as what they run has.
-_MANY = frozenset({IF, LOOP, TRY, FUNC, CALL, SEAM, LINEAR, *CUSTOMS})
+_MANY = frozenset({IF, LOOP, TRY, FUNC, CALL, SEAM, LINEAR, UNPACK, *CUSTOMS})
 
 
 def check_results_match_prim(op: Op) -> None:

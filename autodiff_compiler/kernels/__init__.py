@@ -16,13 +16,14 @@ from .callbacks import applied, as_given, attained, closed, implicit, implicit_a
 from .choices import distinct
 from .convolution import conv, conv_filters, conv_input
 from .differences import difference_pullback, difference_pushforward
+from .disk import snapshot_file
 from .drawing import draw_mask
 from .halves import as_complexes, as_reals
 from .matrices import cofactors, inverse
 from .normal import erf, erfc, erfinv, gaussian, ndtr
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .ratios import base_log, over, power, product, quotient, ratio
-from .reversals import reversal, snapshot_steps
+from .reversals import reversal, snapshot_steps, within
 from .rules import hooked, matching
 from .scans import embed, flip_scan, linear_scan, overlap, shift, split_like
 from .solvers import iterated, newton, solved
@@ -31,7 +32,9 @@ from .special import bessel_i, lgamma, polygamma, rsqrt, sinc_slope
 
 __all__ = [
     "reversal",
+    "snapshot_file",
     "snapshot_steps",
+    "within",
     "difference_pullback",
     "difference_pushforward",
     "vector_of",

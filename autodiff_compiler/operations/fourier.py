@@ -59,7 +59,7 @@ def fft_pullback(fn: Any) -> Any:
 
 def fitted(bar: Any, a: Any, n: Any, axis: int) -> Any:
     """The cotangent of `a`, of which the first `n` along an axis were transformed, or all with zeros behind."""
-    if not lib.may_be_complex(a):
+    if not lib.may_be_complex(a) and lib.may_be_complex(bar):
         bar = np.real(bar)
     if n is None:
         return lib.at_shape(bar, a)
@@ -84,18 +84,27 @@ def rfft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = Non
 op("np.fft.rfft", "a: array, n, axis, norm, out", type=rfft_type)
 
 
-def rfft_pullback(fft: Any) -> Any:
-    """The pullback of a transform of real numbers, by that of complex ones."""
+def rfft_pullback(irfft: Any) -> Any:
+    """The pullback of a transform of real numbers, by the transform back to real numbers."""
 
     def rule(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
         place = lib.axes(axis, a)[0]
         length = lib.length(a, place) if n is None else n
-        return fitted(np.real(call(fft, g, length, axis=place, norm=norm)), a, n, place)
+        # All frequencies but the first, and the last of an even number, would count twice.
+        inner = lib.vector_index(place, slice(1, (length + 1) // 2))
+        half = np.conjugate(g)
+        half = lib.emit(opset.SET, half, (("index", inner),), lib.part(half, inner) * 0.5)
+        return fitted(call(irfft, half, length, axis=place, norm=opposite_of(norm)), a, n, place)
 
     return rule
 
 
-vjp(np.fft.rfft, "a", linear=True)(rfft_pullback(np.fft.fft))
+def opposite_of(norm: Any) -> Any:
+    """The factor of the transform back is that of a transform."""
+    return "ortho" if norm == "ortho" else "backward" if norm == "forward" else "forward"
+
+
+vjp(np.fft.rfft, "a", linear=True)(rfft_pullback(np.fft.irfft))
 
 
 def irfft_type(b: Builder, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Ty:
@@ -119,8 +128,7 @@ def irfft_pullback(rfft: Any) -> Any:
 
     def rule(g: Any, out: Any, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
         place = lib.axes(axis, a)[0]
-        opposite = "ortho" if norm == "ortho" else "backward" if norm == "forward" else "forward"
-        bar = np.conjugate(call(rfft, g, axis=place, norm=opposite))
+        bar = np.conjugate(call(rfft, g, axis=place, norm=opposite_of(norm)))
         # All frequencies but the first, and the last of an even number, stand for two.
         inner = lib.vector_index(place, slice(1, (lib.length(out, place) + 1) // 2))
         bar = lib.emit(opset.ADDAT, bar, (("index", inner),), lib.part(bar, inner))

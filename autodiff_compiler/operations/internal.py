@@ -84,7 +84,7 @@ def _sum_to_batch(self: Batcher, op: Op) -> Any:
 
 
 passes_on(opset.CAST, "g", linear=True)
-passes_on((opset.COPY, opset.AS_SCALAR), "a", linear=True)
+passes_on((opset.COPY, opset.SNAPSHOT, opset.AS_SCALAR), "a", linear=True)
 
 
 @batch(DIM)
@@ -105,7 +105,7 @@ def _dtype_batch(self: Batcher, op: Op) -> Any:
     return self.emit(DTYPE, self.new(op.args[0]))
 
 
-batch(opset.CAST, opset.COPY, opset.CONSTANT, opset.ZEROS)(of_one_operand)
+batch(opset.CAST, opset.COPY, opset.SNAPSHOT, opset.CONSTANT, opset.ZEROS)(of_one_operand)
 nondiff(opset.CONSTANT)
 nondiff((opset.ZEROS, opset.DIM, opset.SHAPE_OF, opset.NDIM, opset.SIZE, opset.DTYPE, opset.LEN, opset.RANGE_LEN))
 nondiff((opset.SLICE_BOUND, opset.INDEX_TABLE))

@@ -261,7 +261,7 @@ def _unstack_type(b: Builder, a: Any) -> Ty:
 
 
 def _print_unstack(printer: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, int]:
-    atom = 13  # the highest level of precedence, as codegen counts them
+    atom = 12  # the highest level of precedence, as codegen counts them
     return f"list({printer.show(args[0])})", atom
 
 

@@ -428,7 +428,7 @@ def cut(g: Any, p: Any, x: Any) -> Any:
     """
     kind = dtype(p)
     cotangents = current().cotangents if type(g) is Value and type(p) is Value else None
-    if cotangents is None or kind not in _LARGEST or not cotangents.may_be_flat(g) or _is_small(x):
+    if cotangents is None or kind not in _LARGEST or not cotangents.may_be_flat(g, p) or _is_small(x):
         return p
     if is_scalar(p):
         return choose(p > _LARGEST[kind], _LARGEST[kind], p)

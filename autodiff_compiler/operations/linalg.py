@@ -237,12 +237,14 @@ op("np.outer", "a: array, b: array", type=_outer_type, total="known")
 
 @vjp(np.outer, "a", linear=True)
 def _outer_a(g: Any, out: Any, a: Any, b: Any) -> Any:
-    return lib.reshape_as(np.dot(g, b if ndim(b) == 1 else call(np.ravel, b)), a)
+    bar = np.dot(g, b if ndim(b) == 1 else call(np.ravel, b))
+    return bar if ndim(a) == 1 else lib.reshape_as(bar, a)
 
 
 @vjp(np.outer, "b", linear=True)
 def _outer_b(g: Any, out: Any, a: Any, b: Any) -> Any:
-    return lib.reshape_as(np.dot(a if ndim(a) == 1 else call(np.ravel, a), g), b)
+    bar = np.dot(a if ndim(a) == 1 else call(np.ravel, a), g)
+    return bar if ndim(b) == 1 else lib.reshape_as(bar, b)
 
 
 def _vdot_type(b: Builder, a: Any, b_: Any, /) -> Ty:

@@ -195,7 +195,7 @@ def astype(x: Any, dtype: Any) -> Any:
 
 
 def _print_astype(printer: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, int]:
-    atom = 13  # the highest level of precedence, as codegen counts them
+    atom = 12  # the highest level of precedence, as codegen counts them
     return f"{printer.show(args[0], atom)}.astype({printer.show(args[1])})", atom
 
 

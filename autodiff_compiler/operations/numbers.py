@@ -145,6 +145,9 @@ op(complex, "real, imag", infer=gives(PY_COMPLEX))
 passes_on(complex, "real", linear="real, imag")
 
 
+mark("plain", int, float, complex, *FLOATING_CASTS, *INTEGER_CASTS)
+
+
 @vjp(complex, "imag")
 def _complex_imag(g: Any, out: Any, real: Any = 0, imag: Any = 0) -> Any:
     return 1j * g

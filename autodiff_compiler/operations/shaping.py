@@ -9,10 +9,10 @@ import numpy as np
 
 from .. import kernels
 from ..ir import opset
-from ..ir.core import Builder, Op, Prim, type_of
+from ..ir.core import Builder, Op, Prim, Value, current, type_of
 from ..ir.ops_common import as_array, at_least, axes_of, one_axis, scalar_or_array, shape_dims
 from ..ir.opset import PRIMS, mark, repeatable, reshape_dims
-from ..ir.types import ANY, DimLike, Ty, array, generic
+from ..ir.types import ANY, Dim, DimLike, Ty, array, generic
 from . import lib
 from .batching import Batcher, along, batch, no_rule, of_one_operand
 from .lib import call
@@ -313,9 +313,17 @@ def _diagonal_length(b: Builder, rows: DimLike, columns: DimLike, k: Any) -> Dim
     rows, columns = b.dims.find(rows), b.dims.find(columns)
     if isinstance(rows, int) and isinstance(columns, int) and isinstance(k, int):
         return max(min(rows + min(k, 0), columns - max(k, 0)), 0)
-    if isinstance(k, int) and k == 0 and rows == columns:
-        return rows
+    if isinstance(k, int) and k == 0 and _is_square(b, rows, columns):
+        return b.dims.find(rows)
     return b.dims.fresh()
+
+
+def _is_square(b: Builder, rows: DimLike, columns: DimLike) -> bool:
+    """As long as the arguments at hand are such that they are, code is for square matrices."""
+    rows, columns = b.dims.find(rows), b.dims.find(columns)
+    if rows == columns:
+        return True
+    return isinstance(rows, Dim) and isinstance(columns, Dim) and b.dims.assume(rows, columns, True)
 
 
 def _diag_type(b: Builder, v: Any, k: Any = 0) -> Ty:
@@ -339,6 +347,9 @@ _has_moved(op("np.diag", "v: array, k", type=_diag_type, alias="maybe", total="k
 def _diag(g: Any, out: Any, v: Any, k: Any = 0) -> Any:
     if lib.ndim(v) == 1:
         return lib.at_shape(lib.emit(opset.COPY, np.diagonal(g, k)), v)  # a diagonal is read-only
+    dims = v.type.dims if type(v) is Value else None
+    if type(k) is int and k == 0 and dims is not None and len(dims) == 2 and current().dims.same(*dims):
+        return call(np.diag, g)
     return _on_diagonal(g, v, k, 0, 1)
 
 
@@ -425,6 +436,7 @@ def _triangle_batch(self: Batcher, op: Op) -> Any:
 # --- what may be computed again -------------------------------------------------------------------------------------
 
 mark("of_first", np.reshape, np.ravel)
+mark("of_vectors", np.diag)
 repeatable(0.0, np.transpose, np.broadcast_to, np.reshape, np.expand_dims)
 
 # --- traits ---------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import runtime
 from ..ir.core import LOOP, Op, Value
-from ..ir.opset import CAST, DIM, DIV, GET, MUL, NEG, SIZE, SPREAD, SUB, ZEROS
+from ..ir.opset import CAST, DIM, GET, NEG, SIZE, SPREAD, ZEROS
 
 # Operations are named by the callable that they are the record of.
 _SIZES = (np.absolute, abs, np.fabs, math.fabs, np.std, np.linalg.norm, np.var)
@@ -18,6 +18,8 @@ _ROOTS = (np.hypot, math.hypot, np.exp, math.exp, np.exp2)
 _AT_LEAST_ONE = (np.cosh, math.cosh)
 POWERS = (operator.pow, np.power, np.float_power, math.pow)
 _ADDED = (operator.add, np.add)
+_DIFFERENCES = (operator.sub, np.subtract)
+_SUMS = (GET.fn, CAST.fn, SPREAD.fn, np.sum, np.add.reduce, np.mean, np.max, np.min, np.reshape, float)
 _PRODUCTS = (operator.mul, np.multiply)
 _QUOTIENTS = (operator.truediv, np.true_divide)
 _SCALED = _PRODUCTS + _QUOTIENTS
@@ -36,21 +38,51 @@ _CHOICES = (np.where, runtime.select)
 DEPTH = 12
 
 
-def below_zero(x: Any) -> bool:
-    """The number is not positive: ``-(a * a)``, ``-abs(a)``, ``a - max(a)``."""
-    op = x.op if type(x) is Value else None
-    if op is None:
+def below_zero(x: Any, depth: int = DEPTH) -> bool:
+    """The real number is not positive, or nan: ``-(a * a)``, ``-0.5 * d**2 / w**2``, ``a - max(a)``."""
+    if type(x) is not Value:
+        return type(x) in (int, float) and bool(x <= 0)
+    op = x.op
+    if op is None or not depth or (x.type.dtype is not None and x.type.dtype.kind == "c"):
         return False
-    args = op.args
+    fn, args, less = op.prim.fn, op.args, depth - 1
     if op.prim is NEG:
         return not_negative(args[0])
-    if op.prim is MUL and below_zero(args[1]):
-        return not_negative(args[0])
-    if op.prim in (MUL, DIV):
-        return below_zero(args[0]) and not_negative(args[1])
-    if op.prim is SUB and type(args[1]) is Value and args[1].op is not None:
-        return args[1].op.prim.fn is np.max and args[1].op.args[0] is args[0]
-    return False
+    if fn in _PRODUCTS:
+        return any(below_zero(p, less) and not_negative(q) for p, q in (args, args[::-1]))
+    if fn in _INNER:
+        return any(type(p) is Value and p.op is not None and p.op.prim is NEG and p.op.args[0] is q and _real(q)
+                   and q.type.ndim == 1 for p, q in (args, args[::-1]))  # fmt: skip
+    if fn in _QUOTIENTS:
+        return (below_zero(args[0], less) and not_negative(args[1])) or (
+            not_negative(args[0]) and below_zero(args[1], less)
+        )
+    if fn in _ADDED:
+        return below_zero(args[0], less) and below_zero(args[1], less)
+    if fn in _DIFFERENCES:
+        return (below_zero(args[0], less) and not_negative(args[1])) or _is_maximum(args[1], args[0])
+    return fn in _SUMS and not op.kwargs.get("initial") and below_zero(args[0], less)
+
+
+def _is_maximum(top: Any, x: Any) -> bool:
+    """The largest element of `x`, or the largest along an axis, beside the elements that it was taken of."""
+    op = top.op if type(top) is Value else None
+    if op is None or type(x) is not Value:
+        return False
+    added: Any = None
+    if op.prim is GET and len(op.args[1]) == 1 and op.args[1][0][0] == "index" and type(op.args[0]) is Value:
+        added, op = op.args[1][0][1], op.args[0].op
+    if op is None or op.prim.fn is not np.max or op.args[0] is not x or op.kwargs.keys() - {"axis", "keepdims"}:
+        return False
+    axis, keep = op.kwargs.get("axis"), op.kwargs.get("keepdims", False)
+    if added is None:
+        return axis is None or keep is True
+    items = [*added, *[slice(None)] * ((x.type.ndim or 0) - len(added))]
+    whole = all(item is None or (type(item) is slice and item == slice(None)) for item in items)
+    return (
+        type(axis) is int and keep is False and x.type.ndim is not None and whole and len(items) == x.type.ndim
+        and [k for k, item in enumerate(items) if item is None] == [axis % x.type.ndim]
+    )  # fmt: skip
 
 
 def not_negative(x: Any) -> bool:

@@ -131,7 +131,7 @@ def _filled(prim: Prim, name: str, arg: Any, d: Any) -> Any:
         return type(arg)([_filled(prim, name, x, None if d is None else d[k]) for k, x in enumerate(arg)])
     if d is not None:
         return d
-    if lib.is_scalar(arg) or (prim in _BROADCAST and name in _BROADCAST[prim]):
+    if lib.is_scalar(arg) or (name in _BROADCAST.get(prim, ()) and type_of(arg).kind != "list"):
         return 0.0
     return lib.zeros(arg)
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import is_
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from ..api.options import backend_of
 from ..tracebacks import trimmed
 from .barrier import record_barrier
 from .connect import NONE, UnconnectedGradients, View
 from .jacobians import batch_jacobian, jacobian
+from .machine import runner, source_of
 from .nest import flatten, is_nested, map_nested, pack_like
 from .printer import show_pullback, show_recording
 from .pullback import Pullback, Request, request
@@ -35,6 +37,9 @@ class GradientTape(Recorder):
 
     persistent: `gradient` and the like may be called more than once.
     watch_accessed_variables: trainable variables are watched when they are read.
+    backend: how gradients are computed: "numpy", or "native" for machine code, which Numba compiles at the first
+        gradient of a structure. "auto" begins with NumPy code, and goes on with machine code for structures where that
+        is faster. See docs/tape.md.
 
     A tape records the operations of its own thread, while its ``with`` block is open.
 
@@ -52,9 +57,13 @@ class GradientTape(Recorder):
     _ran: tuple[Pullback, ...] = ()  # the pullbacks of the last gradient
     _used_up = f"{SECOND_USE}: make it with persistent=True, or record again on a new tape"
 
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
+    def __init__(
+        self, persistent: bool = False, watch_accessed_variables: bool = True,
+        backend: Literal["numpy", "native", "auto"] = "numpy",
+    ):  # fmt: skip
         super().__init__(watch_accessed_variables)
         self._persistent = persistent
+        self._backend = "numpy" if backend == "numpy" else backend_of(backend)
 
     # --- life ---------------------------------------------------------------------------------------------------
 
@@ -250,7 +259,8 @@ class GradientTape(Recorder):
             pull = ask.pullback(values)
         if pull.complex and target._conjugate:
             return None
-        results = pull.run(*pull.fetch(values))
+        run = pull.run if self._backend == "numpy" else runner(pull, self._backend)
+        results = run(*pull.fetch(values))
         self._ran = (pull,)
         if not self._persistent:  # as in `_release`
             if self._auto and rec.variables:
@@ -357,7 +367,7 @@ class GradientTape(Recorder):
             def run(rec: Recording, ask: Request, seeds: list[Any], cls: type[Any]) -> dict[int, Any]:
                 pull = ask.pullback(rec.values)
                 ran.append(pull.stacked() or pull if stacked else pull)
-                return run_pullback(rec, ask, seeds, cls, stacked)
+                return run_pullback(rec, ask, seeds, cls, stacked, self._backend)
 
             found = sweep(rec, view, ends, wanted, cls, run, stacked)
             self._ran = tuple(ran)
@@ -370,7 +380,7 @@ class GradientTape(Recorder):
             return {}
         pull = ask.pullback(rec.values)
         self._ran = (pull.stacked() or pull if stacked else pull,)
-        return run_pullback(rec, ask, [s for _, s in ends] if seeded else [], cls, stacked)
+        return run_pullback(rec, ask, [s for _, s in ends] if seeded else [], cls, stacked, self._backend)
 
     @trimmed
     def jacobian(
@@ -437,7 +447,7 @@ class GradientTape(Recorder):
         if target is None:
             if not self._ran:
                 raise RuntimeError("no gradient was taken from this tape yet: call source(target, sources)")
-            return _shown(self._ran)
+            return _shown(self._ran, self._backend)
         rec = self._need("source")
         flat = flatten(sources)
         self._check_sources(flat)
@@ -447,7 +457,7 @@ class GradientTape(Recorder):
         try:
             self._ran = ()
             self._gradient(rec, _targets(target), flat, None)
-            return _shown(self._ran) or "# no operation of the tape leads from the sources to the target"
+            return _shown(self._ran, self._backend) or "# no operation of the tape leads from the sources to the target"
         finally:
             state.rec, self._ran = outside, before
 
@@ -460,8 +470,9 @@ class GradientTape(Recorder):
         return self._rec
 
 
-def _shown(ran: tuple[Pullback, ...]) -> str:
-    parts = [pull.source if pull.ask is None else show_pullback(pull.ask, pull) for pull in ran]
+def _shown(ran: tuple[Pullback, ...], backend: str) -> str:
+    parts = [source_of(pull, backend) or (pull.source if pull.ask is None else show_pullback(pull.ask, pull))
+             for pull in ran]  # fmt: skip
     return "\n\n".join(dict.fromkeys(parts))
 
 

@@ -10,7 +10,7 @@ import copy
 import operator
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from ..transforms.batch import NotBatchedError, batch
 from ..transforms.simplify import drop_dead
 from .connect import Record, View, between, records_of
 from .recording import BARRIER, LEAF, PULL, Reader, Recording, SlotRef, TrieNode, count_pullback
+
+if TYPE_CHECKING:
+    from .machine import Clock, Machine
 
 FILE = "<tape>"  # the file in the `loc` of a recorded operation; its line is the first slot of the results
 ADD = PRIMS[operator.add]
@@ -47,17 +50,21 @@ class Pullback:
     function: its IR before stores in place, to be differentiated again.
     source:   its text.
     complex:  a result may be complex.
+    machine, clock: for tapes with other backends, see `machine`.
     """
 
     __slots__ = (
-        "run", "needed", "fetch", "seeded", "function", "source", "dims", "leaves", "complex", "ask", "_depends",
-        "_stacked",
+        "run", "needed", "fetch", "seeded", "function", "source", "dims", "leaves", "complex", "ask", "machine",
+        "clock", "lock", "_depends", "_stacked",
     )  # fmt: skip
 
     def __init__(
         self, function: Function, needed: tuple[int, ...], seeded: bool, dims: Dims, sizes: list[tuple[Any, Ty]]
     ):
         self.ask: Request | None = None  # the request that it was made for
+        self.machine: Machine | None = None
+        self.clock: Clock | None = None
+        self.lock = Lock()
         self._stacked: Pullback | bool = True
         self.needed = needed
         self.fetch: Callable[[list[Any]], tuple[Any, ...]] = fetcher(needed)

@@ -10,17 +10,19 @@ import numpy as np
 from ..transforms.batch import NotBatchedError
 from .apply import call
 from .connect import View, between, records_of
+from .machine import runner
 from .pullback import Pullback, Request, request
 from .recording import BARRIER, CONSTANT, PULL, STATE, Recording, TrieNode
 from .tensor import wrap
 
 
 def run_pullback(
-    rec: Recording, ask: Request, seeds: list[Any], cls: type[Any], stacked: bool = False
+    rec: Recording, ask: Request, seeds: list[Any], cls: type[Any], stacked: bool = False, backend: str = "numpy"
 ) -> dict[int, Any]:
     """The cotangents of the sources of a request, as tensors by slot. They are recorded if a tape is open.
 
     stacked: the seeds are stacks of cotangents. Raises NotBatchedError where an operation has no batching rule.
+    backend: of the tape, see `machine`.
     """
     values = rec.values
     pull = ask.pullback(values)
@@ -29,7 +31,7 @@ def run_pullback(
         if many is None:
             raise NotBatchedError("the pullback")
         pull = many
-    out = pull.run(*pull.fetch(values), *[s._value for s in seeds])
+    out = runner(pull, backend)(*pull.fetch(values), *[s._value for s in seeds])
     if len(ask.sources) == 1:
         out = (out,)
     outer = STATE.rec

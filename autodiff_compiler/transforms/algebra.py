@@ -21,7 +21,9 @@ True
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +31,7 @@ import numpy as np
 
 from ..ir import opset
 from ..ir.core import Builder, Op, Prim, Value, structural_key, type_of
-from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIM, DIV, GET, MUL, NEG, SET, SIZE, SPREAD, SUB, SUM_TO, ZEROS
+from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIM, DIV, GET, MUL, NEG, PRIMS, SET, SIZE, SPREAD, SUB, SUM_TO, ZEROS
 from ..ir.types import Ty, same_dtype
 from ..operations.choices import OVER
 from ..operations.linalg import DOT
@@ -46,6 +48,11 @@ def _float_like(x: Any) -> bool:
 
 def _python_int(x: Any) -> bool:
     return type(x) is Value and x.type.kind == "py" and x.type.dtype is not None and x.type.dtype.kind == "i"
+
+
+def _is_double(x: Any) -> bool:
+    """A number to which a float may be added without a change of its dtype."""
+    return type(x) is Value and x.type.is_scalar and x.type.dtype in (np.dtype(float), np.dtype(complex))
 
 
 def _negated(x: Any) -> Any:
@@ -108,14 +115,28 @@ def _regroup(b: Builder, x: Any, y: Any) -> Any:
         if other.op.prim is not MUL:
             continue
         for n, rest in (other.op.args, other.op.args[::-1]):
+            quotient = n.op if _literal(a) and type(n) is Value and n.type.is_scalar and n.op is not None else None
+            if quotient is not None and quotient.prim in (DIV, OVER) and quotient.tag is not None:
+                top, by = quotient.args
+                if type(top) is float and is_moderate(a * top) and type_of(rest).kind == "array":
+                    return b.emit(MUL, b.emit(quotient.prim, a * top, by), rest)
             both_literal = _literal(a) and _literal(n)
             if not both_literal and (
                 type_of(n).kind != "py" or type_of(a).kind != "py" or type_of(rest).kind != "array"
             ):
                 continue
+            double = type_of(rest).dtype == np.float64
+            if not double and not (both_literal and is_moderate(a * n)):
+                continue
             if type(rest) is Value and rest.type.is_float and (rest.type.kind == "array" or both_literal):
                 return b.emit(MUL, b.emit(MUL, a, n), rest)
     return NotImplemented
+
+
+def is_moderate(number: float) -> bool:
+    """As a product of two numbers: large and small ones may be there so that nothing overflows, which their product
+    would do in float32."""
+    return 1e-4 <= abs(number) <= 1e4
 
 
 def _literal_quotient(x: Any) -> Any:
@@ -153,6 +174,17 @@ def _over(b: Builder, x: Any, y: Any) -> Any:
     return b.emit(NEG, b.emit(OVER, _negated(x), y))
 
 
+def _dot(b: Builder, x: Any, y: Any, *, prim: Prim, **others: Any) -> Any:
+    """The sign of a matrix becomes that of its product with a vector."""
+    if others:
+        return NotImplemented
+    for one, other in ((x, y), (y, x)):
+        if b.tag is not None and _negated(one) is not None and type_of(one).ndim == 2 and type_of(other).ndim == 1:
+            args = (_negated(one), other) if one is x else (other, _negated(one))
+            return b.emit(NEG, b.emit(prim, *args))
+    return NotImplemented
+
+
 def _neg(b: Builder, x: Any) -> Any:
     if type(x) is not Value:
         return -x
@@ -171,6 +203,8 @@ def _add(b: Builder, x: Any, y: Any) -> Any:
     for zero, other in ((x, y), (y, x)):
         if type(zero) is int and zero == 0 and _python_int(other):
             return other
+        if b.tag is not None and type(zero) is float and zero == 0.0 and _is_double(other):
+            return other  # the zero stands for a cotangent to which nothing was added
     # x + (-y) reads better as x - y.
     if _negated(y) is not None:
         return b.emit(SUB, x, _negated(y))
@@ -310,6 +344,10 @@ def _accum(b: Builder, a: Any, v: Any) -> Any:
     if _negated(a) is not None and type(v) is Value and _covers(b, v, a.type.dims):
         if same_dtype(v.type.dtype, a.type.dtype) and v.type.kind == a.type.kind == "array":
             return b.emit(SUB, v, _negated(a))
+    if type(a) is Value and a.op is not None and a.op.prim is ZEROS and a.type.kind == "array":
+        if type(v) is Value and v.type.kind == "array" and same_dtype(v.type.dtype, a.type.dtype):
+            if _covers(b, v, a.type.dims):
+                return v  # nothing was added so far
     inner = _as_spread(v)
     if inner is not None and type_of(a).kind == "array":
         return b.emit(ACCUM, a, inner[0])
@@ -579,6 +617,8 @@ def install(b: Builder) -> Builder:
         MUL: _mul, DIV: _div, NEG: _neg, ADD: _add, SUB: _sub, SPREAD: _spread, ACCUM: _accum, ADDAT: _addat, SET: _set,
         GET: _get, CAST: _cast, DIM: _dim, SUM_TO: _sum_to, SUM: _sum, OVER: _over,
     }  # fmt: skip
+    for fn in (operator.matmul, np.matmul, np.dot):
+        rules[PRIMS[fn]] = functools.partial(_dot, prim=PRIMS[fn])
     for prim, rule in rules.items():
         b.peepholes.setdefault(prim, []).append(rule)
     return b

@@ -17,16 +17,16 @@ import numpy as np
 def f_grad(x, y):
     saved = []
     for _ in range(3):
-        t = np.sin(x)
-        saved.append((y, t, x))
-        x2 = t * y
+        sin_x = np.sin(x)
+        saved.append((y, sin_x, x))
+        x2 = sin_x * y
         y = np.cos(y) + x
         x = x2
     x_bar, y_bar = 1.0, 1.0
     # adjoint of line 2: for i in range(3):
-    for y, t, x in reversed(saved):
+    for y, sin_x, x in reversed(saved):
         # adjoint of line 3: x, y = np.sin(x) * y, np.cos(y) + x
-        y_bar2 = x_bar * t - y_bar * np.sin(y)
+        y_bar2 = x_bar * sin_x - y_bar * np.sin(y)
         x_bar = y_bar + x_bar * y * np.cos(x)
         y_bar = y_bar2
     return x_bar, y_bar
@@ -39,8 +39,11 @@ from collections.abc import Sequence
 from ..ir.core import FUNC, TRY, Function, Op, Region, Value
 from ..ir.opset import POP, PUSH, STACK_NEW
 from ..ir.rewrite import collect_uses, enclosing
+from ..ir.telling import name_of
 
-MOST = 6  # values in a tuple: more do not fit on a line
+WIDTH = 100  # characters of a line of emitted code
+AROUND = len("saved2.append(())")
+UNNAMED = 3  # characters of a name such as ``t12``
 
 
 def bundle(fn: Function) -> None:
@@ -55,9 +58,26 @@ def bundle(fn: Function) -> None:
         if places is not None:
             groups.setdefault(places, []).append(op)
     for group in groups.values():
-        for k in range(0, len(group), MOST):
-            if len(group[k : k + MOST]) > 1:
-                _merge(group[k : k + MOST], uses)
+        for part in _lines(group, uses):
+            if len(part) > 1:
+                _merge(part, uses)
+
+
+def _lines(stacks: list[Op], uses: dict[Value, list[Op | Region]]) -> list[list[Op]]:
+    """Stacks that go into one tuple: as many as there is room for on a line that pushes or pops them."""
+    parts: list[list[Op]] = []
+    room = 0
+    for stack in stacks:
+        users = [op for op in uses[stack.result] if isinstance(op, Op)]
+        names = [len(name_of(op.args[1] if op.prim is PUSH else op.result)) or UNNAMED for op in users]
+        width = max(names) + len(", ")
+        if width > room:
+            parts.append([])
+            deepest = max([len(list(enclosing(op.parent))) for op in users])
+            room = WIDTH - AROUND - 4 * deepest
+        parts[-1].append(stack)
+        room -= width
+    return parts
 
 
 def _places(stack: Op, users: Sequence[Op | Region]) -> object:

@@ -52,43 +52,22 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.activity import differentiable_operands
+from ..errors import UnsupportedError
 from ..ir import opset
-from ..ir.core import DERIVED, IF, LOOP, UNDEF, Builder, Function, Op, Region, Value, type_of
+from ..ir.core import LOOP, UNDEF, Builder, Function, Op, Region, Value, type_of
 from ..ir.custom import LINEAR, SEAM
-from ..ir.opset import (
-    ADD,
-    CHECKPOINT,
-    LEN,
-    LIST_APPEND,
-    LIST_DROP,
-    LIST_GET,
-    LIST_NEW,
-    MUL,
-    RANGE_LEN,
-    REVERSAL,
-    SEGMENT,
-    SNAPSHOTS,
-    SUB,
-)
-from ..ir.rewrite import clone_function, clone_op, clone_region, free_values, replace_values, substitute
+from ..ir.opset import ADD, CHECKPOINT, MUL, POP, PUSH, RANGE_LEN, SEGMENT, is_checkpoint, may_repeat
+from ..ir.rewrite import clone_function, clone_op, free_values, replace_values, substitute
 from ..ir.types import STACK, Ty, py_int
-from .cotangents import bar_of, cotangent_type, in_either_dtype
+from .cotangents import bar_of, cotangent_type
 from .custom import spliced
 from .simplify import fold_control
+from .snapshots import keep_all, refusal, runs_again, with_snapshots
 
 if TYPE_CHECKING:
     from .vjp import Bars, Reverse
 
 Adjoint = Callable[..., Function]
-
-
-def is_checkpoint(op: Op) -> bool:
-    """The operation is an ``if`` that stands for a checkpoint."""
-    return op.prim is IF and type(op.condition) is Value and made_by(op.condition) is CHECKPOINT
-
-
-def made_by(v: Value) -> Any:
-    return None if v.op is None else v.op.prim
 
 
 def keep_apart(b: Builder, region: Region, types: Sequence[Ty], hints: Sequence[str]) -> list[Value]:
@@ -120,13 +99,12 @@ def backward_checkpoint(r: Reverse, op: Op, env: Bars, adjoint: Adjoint) -> None
     if not moving or not known:
         return
     fn, free = as_function(op)
+    keep_all(region)
     seeds = [False] * len(bars)
     for k, _ in known:
         seeds[k] = None  # type: ignore[call-overload]
     made = adjoint(fn, [free.index(v) for v in moving], seeds=seeds, optimise=r.optimise, use_up=True)
-    for top in made.body.ops:
-        for inner in (top, *[x for each in top.regions for x in each.walk()]) if top.tag != DERIVED else ():
-            inner.again = True
+    runs_again(made)
     back = Region(region.dims.child())
     with r.b.inside(back, alone=True):
         back.exit = spliced(r.b, made, [*free, *[g for _, g in known]])
@@ -150,33 +128,73 @@ def as_function(op: Op) -> tuple[Function, list[Value]]:
 # --- loops in segments ------------------------------------------------------------------------------------------------
 
 
+# What a loop says that is cut: by the user, and "actions", the reversal of a loop with snapshots.
+ASKS = frozenset({"segments", "snapshots", "actions"})
+
+
 def asks_for_segments(fn: Function) -> bool:
     """Some loop of the function is to be reversed segment by segment."""
-    return any(op.prim is LOOP and not {"segments", "snapshots"}.isdisjoint(op.kwargs) for op in fn.body.walk())
+    return any(op.prim is LOOP and not ASKS.isdisjoint(op.kwargs) for op in fn.body.walk())
 
 
 def segmented(fn: Function) -> Function:
-    """The function with the loops that ask for it in segments."""
+    """The function with the loops that ask for it in segments, or with snapshots.
+
+    Raises `UnsupportedError` for such a loop with an effect. One that cannot be run again for another reason is left as
+    it is.
+    """
     fn = clone_function(fn)[0]
 
     def visit(region: Region) -> None:
         for op in list(region.ops):
             for inner in op.regions:
                 visit(inner)
-            if op.prim is LOOP and "segments" in op.kwargs:
-                _in_segments(op, region)
-            elif op.prim is LOOP and "snapshots" in op.kwargs:
-                _with_snapshots(op, region)
+            if op.prim is not LOOP or ASKS.isdisjoint(op.kwargs):
+                continue
+            if op.kwargs.pop("actions", False):
+                if _may_run_again(op):
+                    in_segments(op, region)
+                continue
+            _check_effects(op)
+            if "segments" in op.kwargs:
+                in_segments(op, region)
+            elif refusal(op) is None:
+                with_snapshots(op, region, op.kwargs.pop("snapshots"), disk=op.kwargs.pop("disk", None))
 
     visit(fn.body)
     return fn
 
 
-def _in_segments(loop: Op, region: Region) -> None:
-    """Put a loop over segments in the place of a loop, which is inside of it from now on."""
+def _may_run_again(loop: Op) -> bool:
+    """All that a derived loop does beside what it yields is on stacks of its own."""
+    return not any(v.type == STACK for v in free_values(loop.regions[0])) and all(
+        may_repeat(op) or op.prim in (PUSH, POP) for op in loop.regions[0].walk()
+    )
+
+
+def _check_effects(loop: Op) -> None:
+    for op in loop.regions[0].walk():
+        if not may_repeat(op):
+            raise UnsupportedError(
+                f"checkpointed, over a loop that has effects ({op.prim.name}): they would happen twice",
+                op.loc or loop.loc,
+                "leave checkpointed out, or do it outside of the loop",
+            )
+
+
+def has_segments(loop: Op) -> bool:
+    """The iterations of a loop are known before, so that they can be cut into segments."""
+    return loop.range is not None and len(loop.range) == 3 and type(loop.range[2]) is int and loop.range[2] != 0
+
+
+def in_segments(loop: Op, region: Region, length: Any = None) -> None:
+    """Put a loop over segments in the place of a loop, which is inside of it from now on.
+
+    length: how many iterations are in a segment; otherwise the loop says how many segments there are.
+    """
     (body,) = loop.regions
-    segments = loop.kwargs.pop("segments")
-    if loop.range is None or len(loop.range) > 3 or type(loop.range[2]) is not int or not loop.range[2]:
+    segments = loop.kwargs.pop("segments", None)
+    if loop.range is None or not has_segments(loop):
         return
     start, stop, step = loop.range
     inits, given = loop.inits, list(loop.results)
@@ -186,8 +204,8 @@ def _in_segments(loop: Op, region: Region) -> None:
     del region.ops[at:]
     b = Builder(region)
     b.loc = loop.loc
-    total = b.emit(RANGE_LEN, start, stop, step)
-    length = b.emit(SEGMENT, total, segments)
+    if length is None:
+        length = b.emit(SEGMENT, b.emit(RANGE_LEN, start, stop, step), segments)
     outer = b.new_region()
     k = outer.param(py_int(), "first")
     carried = [outer.param(p.type, p.hint) for p in body.params[1:]]
@@ -212,158 +230,6 @@ def _in_segments(loop: Op, region: Region) -> None:
     region.ops += behind
 
 
-# --- loops with few snapshots -----------------------------------------------------------------------------------------
-
-
-def _with_snapshots(loop: Op, region: Region) -> None:
-    """Put a loop over the stretches between snapshots in the place of a loop. It carries the snapshots, too."""
-    (body,) = loop.regions
-    snapshots = loop.kwargs.pop("snapshots")
-    left = not (type(body.exit[0]) is int and body.exit[0] == 0)
-    if loop.range is None or len(loop.range) > 3 or left or loop.range[2] != 1:
-        return
-    start, stop, step = loop.range
-    inits, given = loop.inits, list(loop.results)
-    at = region.ops.index(loop)
-    behind = region.ops[at + 1 :]
-    del region.ops[at:]
-    b = Builder(region)
-    b.loc = loop.loc
-    total = b.emit(RANGE_LEN, start, stop, step)
-    steps = b.emit(SNAPSHOTS, total, snapshots)
-    steps.hint = "steps"
-    empty = []
-    for p in body.params[1:]:
-        empty.append(b.emit(LIST_NEW, ()))
-        empty[-1].type = Ty("list", elem=p.type)
-        empty[-1].hint = f"{p.hint}_snapshots"
-    outer = b.new_region()
-    k = outer.param(py_int(), "k")
-    carried = [outer.param(p.type, p.hint) for p in body.params[1:]]
-    taken = [outer.param(e.type, e.hint) for e in empty]
-    with b.inside(outer):
-        first, last = b.emit(LIST_GET, steps, k), b.emit(LIST_GET, steps, b.emit(ADD, k, 1))
-        held = [_typed(b.emit(LIST_APPEND, l, _own(b, v)), l) for l, v in zip(taken, carried)]
-        loop.args = ((_from(b, start, first), _from(b, start, last), step), tuple(carried))
-        loop.results = [Value(v.type, v.hint, loop) for v in given]
-        b.append(loop)
-        outer.exit = (0, *loop.carried, *held)
-    count = b.emit(SUB, b.emit(LEN, steps), 1)
-    new = Op(LOOP, ((0, count, 1), (*inits, *empty)), {"reversal": (start, total, snapshots)}, (outer,), loop.loc)
-    new.results = [*given[:-2], *[Value(e.type, e.hint, new) for e in empty]]
-    new.results += [Value(py_int(), "stretches", new), given[-1]]
-    for v in new.results:
-        v.op = new
-    b.append(new)
-    region.ops += behind
-    replace_values(region, {given[-2]: total})  # all trips were made
-
-
-def _from(b: Builder, start: Any, trip: Any) -> Any:
-    """The index of a trip."""
-    return trip if type(start) is int and start == 0 else b.emit(ADD, start, trip)
-
-
-def _own(b: Builder, v: Value) -> Value:
-    """An array of its own: the trips may store into the state."""
-    return _typed(b.emit(opset.COPY, v), v) if v.type.kind == "array" else v
-
-
-def _typed(made: Value, like: Value) -> Value:
-    made.type, made.hint = like.type, like.hint
-    return made
-
-
-def backward_reversal(r: Reverse, op: Op, env: Bars, adjoint: Adjoint) -> None:
-    """Reverse a loop with the snapshots that it has taken: a loop over the actions of a schedule."""
-    loop = next(inner for inner in op.regions[0].ops if inner.prim is LOOP)
-    body = loop.regions[0]
-    count = len(loop.inits)
-    results, snapshots = op.carried[:count], op.carried[count:]
-    bars = [env.pop(v, None) for v in op.results][:count]
-    free = [v for v in free_values(body, differentiable_operands) if v in r.active and v not in r.stacks]
-    slots = [k for k in range(count) if bars[k] is not None or body.params[1 + k] in r.active]
-    if not slots and not free:
-        return
-    start, total, number = op.kwargs["reversal"]
-    b = r.b
-    kinds, firsts, lasts = b.emit(REVERSAL, total, number)
-    for made, hint in ((kinds, "actions"), (firsts, "firsts"), (lasts, "lasts")):
-        made.hint = hint
-    region = Region(b.region.dims.child())
-    at = region.param(py_int(), "k")
-    state = [region.param(p.type, p.hint) for p in body.params[1:]]
-    held = [region.param(v.type, v.hint) for v in snapshots]
-    own = [region.param(in_either_dtype(body.exit[1 + k], results[k]), bar_of(body.params[1 + k])) for k in slots]
-    outer = [region.param(cotangent_type(v), bar_of(v)) for v in free]
-    types = [p.type for p in region.params[1:]]
-    hints = [p.hint for p in region.params[1:]]
-
-    def choose(code: int, then: Callable[[], Sequence[Any]], orelse: Callable[[], Sequence[Any]]) -> Sequence[Any]:
-        sides = []
-        for build in (then, orelse):
-            side = b.new_region()
-            with b.inside(side):
-                side.exit = tuple(build())
-            sides.append(side)
-        return b.if_(b.emit(opset.EQ, kind, code), sides[0], sides[1], types, hints)
-
-    def advance() -> Sequence[Any]:
-        again = clone_region(body, {})
-        for inner in again.walk():
-            inner.tag, inner.again = b.tag, True
-        ends = (_from(b, start, first), _from(b, start, last), 1)
-        made = b.loop(ends, tuple(state), again, [v.type for v in loop.carried], [v.hint for v in loop.carried])
-        return (*made[:count], *held, *own, *outer)
-
-    def take() -> Sequence[Any]:
-        return (*state, *[_typed(b.emit(LIST_APPEND, l, _own(b, v)), l) for l, v in zip(held, state)], *own, *outer)
-
-    def go_back() -> Sequence[Any]:
-        last_ones = [_typed(b.emit(LIST_GET, l, -1), v) for l, v in zip(held, state)]
-        return (*[_own(b, v) for v in last_ones], *held, *own, *outer)
-
-    def drop() -> Sequence[Any]:
-        return (*state, *[_typed(b.emit(LIST_DROP, l, -1, None), l) for l in held], *own, *outer)
-
-    def reverse() -> Sequence[Any]:
-        fn, reads = _as_step(body)
-        wrt = [1 + k for k in slots] + [1 + count + reads.index(v) for v in free]
-        seeds: list[Any] = [None if k in slots and type_of(v).may_be_float else False for k, v in enumerate(fn.results)]
-        made = adjoint(fn, wrt, seeds=seeds, optimise=r.optimise, use_up=True)
-        seeded = [g for k, g in zip(slots, own) if seeds[k] is None]
-        found = spliced(b, made, [_from(b, start, first), *state, *reads, *seeded])
-        sums = [b.emit(ADD if v.type.is_scalar else opset.ACCUM, g, more)
-                for v, g, more in zip(free, outer, found[len(slots) :])]  # fmt: skip
-        return (*state, *held, *found[: len(slots)], *sums)
-
-    with b.inside(region, alone=True):
-        kind, first, last = [b.emit(LIST_GET, l, at) for l in (kinds, firsts, lasts)]
-        kind.hint, first.hint, last.hint = "action", "first", "last"
-        done = choose(4, reverse, lambda: choose(2, go_back, lambda: choose(0, advance, lambda: choose(1, take, drop))))
-        region.exit = (0, *done)
-    inits = [
-        *op.inits[:count], *snapshots, *[r.or_zeros(bars[k], results[k]) for k in slots],
-        *[r.or_zeros(env.get(v), v) for v in free],
-    ]  # fmt: skip
-    made = b.loop((0, b.emit(LEN, kinds), 1), tuple(inits), region, types, hints)
-    env.update(zip(free, made[2 * count + len(slots) :]))
-    for k, g in zip(slots, made[2 * count :]):
-        r.add(env, op.inits[k], g)
-
-
-def _as_step(body: Region) -> tuple[Function, list[Value]]:
-    """A trip as a function of its number, what it carries, and what it reads from outside; and these values."""
-    reads = free_values(body)
-    made = Region(body.dims)
-    mapping: dict[Value, Value] = {p: made.param(p.type, p.hint) for p in body.params}
-    mapping.update((v, made.param(v.type, v.hint)) for v in reads)
-    for inner in body.ops:
-        clone_op(inner, mapping, made)
-    made.exit = substitute(body.exit[1:], mapping)
-    return Function("step", made), reads
-
-
 # --- the end ----------------------------------------------------------------------------------------------------------
 
 
@@ -377,4 +243,7 @@ def opened(fn: Function) -> None:
     replace_values(fn.body, fold_control(fn.body))
 
 
-__all__ = ["asks_for_segments", "backward_checkpoint", "is_checkpoint", "keep_apart", "opened", "reverses", "segmented"]
+__all__ = [
+    "asks_for_segments", "backward_checkpoint", "has_segments", "in_segments", "keep_apart", "opened", "reverses",
+    "segmented",
+]  # fmt: skip

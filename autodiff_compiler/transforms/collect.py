@@ -23,9 +23,9 @@ of the sum is another one, so the last digits of the gradient may differ; the va
     for t in reversed(range(n)):
         h2 = h_saved.pop()
         # adjoint of line 4: h = np.tanh(w @ h + x[t])
-        t2 = h_bar * (1.0 - h * h)
-        h_bar = t2 @ w
-        columns[t] = t2
+        w_h_plus_x_t_bar = h_bar * (1.0 - h * h)
+        h_bar = w_h_plus_x_t_bar @ w
+        columns[t] = w_h_plus_x_t_bar
         rows[t] = h2
         h = h2
     return columns.T @ rows

@@ -15,11 +15,11 @@ same region or in one around, has computed. What the user wrote twice stays: Pyt
 func f(%x: float, %x_dot: float) {
   %v1: float64 = np.sin %x   # line 2
   %v2: float64 = np.cos %x   # line 2
-  %v3: float64 = * %x_dot, %v2   # line 2
-  %v4: float64 = - %v1   # line 2
-  %v5: float64 = * %x_dot, %v1   # line 2
-  %v6: float64 = - %v5   # line 2
-  return %v1, %v2, %v3, %v6
+  %sin_x_dot: float64 = * %x_dot, %v2   # line 2
+  %v3: float64 = - %v1   # line 2
+  %v4: float64 = * %x_dot, %v1   # line 2
+  %cos_x_dot: float64 = - %v4   # line 2
+  return %v1, %v2, %sin_x_dot, %cos_x_dot
 }
 """
 
@@ -28,6 +28,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.core import CALL, DERIVED, Function, Op, Region, Value, structural_key
+from ..ir.opset import ACCUM, ADDAT, SET, STORES
 from ..ir.rewrite import replace_values, substitute
 
 
@@ -65,4 +66,23 @@ def _may_merge(first: Op, op: Op) -> bool:
     return derived and all(a.type == b.type for a, b in zip(first.results, op.results))
 
 
-__all__ = ["merge_equal"]
+def is_only_read(v: Value, uses: dict[Value, list[Op | Region]]) -> bool:
+    """A number, or an array to whose memory nothing writes, and which nothing hands on."""
+    if v.type.is_scalar or v.type.dims == ():
+        return True
+    if v.type.kind != "array":
+        return False
+    for user in uses.get(v, ()):
+        if isinstance(user, Region) or user.regions or user.prim.effects:
+            return False
+        if user.prim in STORES and (user.prim not in _COPYING or user.args[0] is v):
+            return False
+        if user.prim.alias != "fresh" and not all(is_only_read(r, uses) for r in user.results):
+            return False
+    return True
+
+
+_COPYING = {SET, ADDAT, ACCUM}  # what they store is copied
+
+
+__all__ = ["is_only_read", "merge_equal"]

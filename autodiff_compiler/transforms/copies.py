@@ -116,6 +116,8 @@ class Changes:
             return
         new = self._copy_of(dest, op.parent, op.tag)
         new.loc = op.loc
+        changed = op.results[0] if k is None else op.regions[0].params[k + 1]
+        new.result.hint = changed.hint or dest.hint
         self.before.setdefault(op, []).append(new)
         before = reads(op)
         if k is not None:

@@ -20,6 +20,7 @@ from typing import Any
 
 from ..ir.core import Op, Value, type_of
 from ..ir.opset import ACCUM, ADD
+from ..ir.telling import with_suffix
 from ..ir.types import Ty, cotangent_list, same_dtype
 
 
@@ -30,7 +31,7 @@ def cotangent_type(v: Any) -> Ty:
         return Ty("scalar", t.dtype if t.is_float else None, (), real=t.is_real and not t.is_float)
     if t.kind == "list":
         return cotangent_list(t)
-    return Ty(t.kind, t.dtype if t.is_float else None, t.dims)
+    return Ty(t.kind, t.dtype if t.is_float else None, t.dims, duck=t.duck)
 
 
 def in_either_dtype(v: Any, other: Any) -> Ty:
@@ -42,7 +43,7 @@ def in_either_dtype(v: Any, other: Any) -> Ty:
     t, as_other = cotangent_type(v), cotangent_type(other)
     if t.kind == "list":
         return t if t.elem == as_other.elem or t.elem is None else Ty("list", elem=Ty(t.elem.kind, None, t.elem.dims))
-    return t if same_dtype(t.dtype, as_other.dtype) or t.dtype is None else Ty(t.kind, None, t.dims)
+    return t if same_dtype(t.dtype, as_other.dtype) or t.dtype is None else Ty(t.kind, None, t.dims, duck=t.duck)
 
 
 def join_cotangents(v: Value, bars: list[Any]) -> Ty:
@@ -99,7 +100,7 @@ def hint_of(v: Any) -> str:
 
 def bar_of(v: Any) -> str:
     """The hint for the name of the cotangent of `v`."""
-    return f"{v.hint}_bar" if type(v) is Value and v.hint else ""
+    return with_suffix(v, "_bar")
 
 
 def last_addend(known: Any) -> Any:

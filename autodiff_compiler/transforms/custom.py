@@ -21,8 +21,8 @@ func <lambda>(%x: float) {
 func <lambda>(%x: float) {
   %v1: float = * %x, %x
   %v2: float = * 1.0, %v1
-  %v3: float64 = np.clip 1.0, -1.0, 1.0
-  %x_bar: float64 = * %v3, %x
+  %x_sq_bar: float64 = np.clip 1.0, -1.0, 1.0
+  %x_bar: float64 = * %x_sq_bar, %x
   %x_bar2: float64 = * 2.0, %x_bar
   return %x_bar2
 }

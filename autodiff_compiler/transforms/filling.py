@@ -28,6 +28,8 @@ from ..ir.core import IF, LOOP, Op, Value
 from ..ir.opset import ADDAT, SET
 from ..records import record
 
+AXES = 2  # along which arrays are filled
+
 
 @record
 class Filling:
@@ -46,14 +48,10 @@ class Filling:
         if range_ is None or len(range_) != 3 or type(range_[2]) is not int or range_[2] == 0:
             return None
         start, stop, step = range_
-        if step > 0:
-            if type(start) is not int:
-                return None
-            lowest = start
-        else:
-            if type(stop) is not int:
-                return None
-            lowest = stop + 1
+        lowest = least(start if step > 0 else stop)
+        if lowest is None:
+            return None
+        lowest += step < 0
         body = loop.regions[0]
         param = body.params[k + 1]
         versions: list[Value] = [param, loop.results[k]]
@@ -125,6 +123,10 @@ def settled(first: Any, loop: Op, order: Filling) -> bool:
         if sign > 0:
             low = first.start is None or (type(first.start) is int and first.start >= 0)
             at = affine(first.stop, loop)
+            if at is None and type(first.stop) is Value and (lowest := least(first.stop)) is not None and lowest >= 0:
+                # The variable of a loop inside is less than the end of that loop's range.
+                end = affine(first.stop.region.op.args[0][1], loop)  # type: ignore[union-attr]
+                return low and end is not None and end - 1 <= order.offset
             return low and at is not None and at <= order.offset and order.lowest + at >= 0
         at = affine(first.start, loop)
         return first.stop is None and at is not None and at > order.offset and order.lowest + at >= 0
@@ -149,6 +151,75 @@ def settled(first: Any, loop: Op, order: Filling) -> bool:
     return False
 
 
+def least(x: Any) -> int | None:
+    """What an int is not less than: it is written as a number, or is the variable of a loop that counts up."""
+    while type(x) is Value:
+        loop = None if x.op is not None or x.region is None else x.region.op
+        if loop is None or loop.prim is not LOOP or x is not loop.regions[0].params[0]:
+            return None
+        range_ = loop.args[0]
+        if range_ is None or len(range_) != 3 or type(range_[2]) is not int or range_[2] <= 0:
+            return None
+        x = range_[0]
+    return x if type(x) is int else None
+
+
+def stays(a: Value, path: Any, loop: Op, k: int, order: Filling) -> bool:
+    """What is read from version `a` at a path is in the array until the loop ends.
+
+    Either earlier iterations have stored it, or this one has, and what it stores later is elsewhere.
+    """
+    place = subscript_of(path, order.axis)
+    if place is None:
+        return False
+    if settled(place, loop, order):
+        return True
+    at = None if type(place) is slice else affine(place, loop)
+    if at != order.offset or order.lowest + at < 0:
+        return False
+    v = loop.regions[0].exit[k + 1]
+    while v is not a:
+        if type(v) is not Value or v.op is None or v.op.prim is not LOOP:
+            return False
+        inner = v.op
+        j = inner.results.index(v)
+        if j >= len(inner.args[1]) or not _missed(path, inner, j, order.axis):
+            return False
+        if a is inner.regions[0].params[j + 1]:
+            return True
+        v = inner.args[1][j]
+    return True
+
+
+def _missed(path: Any, loop: Op, k: int, known: int) -> bool:
+    """The iterations of a loop that come after a read, or have it in front of their stores, store elsewhere."""
+    for axis in range(AXES):
+        order = None if axis == known else Filling.of(loop, k, axis)
+        place = None if order is None else subscript_of(path, axis)
+        if order is None or place is None:
+            continue
+        if settled(place, loop, order):
+            return True
+        if type(place) is slice and order.step > 0 and order.offset >= 0 and place.step in (None, 1):
+            from_start = place.start is None or (type(place.start) is int and place.start >= 0)
+            if from_start and _ends_by(place.stop, loop.args[0][0]):
+                return True
+    return False
+
+
+def _ends_by(stop: Any, start: Any) -> bool:
+    """A bound of a slice, which does not count from the end, is not more than the start of a range."""
+    if type(stop) is not Value or type(start) is not Value:
+        return type(stop) is int and stop >= 0 and (low := least(start)) is not None and stop <= low
+    low = least(stop)
+    if low is None or low < 0:
+        return False
+    if stop is start:
+        return True
+    assert stop.region is not None and stop.region.op is not None
+    return stop.region.op.args[0][1] is start
+
+
 def affine(x: Any, loop: Op) -> int | None:
     """The constant c if `x` is the loop's variable plus c."""
     variable = loop.regions[0].params[0]
@@ -162,4 +233,4 @@ def affine(x: Any, loop: Op) -> int | None:
     return offset if x is variable else None
 
 
-__all__ = ["Filling", "affine", "settled", "subscript_of"]
+__all__ = ["AXES", "Filling", "affine", "settled", "stays", "subscript_of"]

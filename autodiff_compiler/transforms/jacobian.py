@@ -17,9 +17,9 @@ func f(%x: float64[d1]) {
   %v1: int = dim %x, 0
   %v2: float64[d1, d1] = np.eye %v1
   %v3: float64[d1] = np.cos %x   # line 2
-  %v4: float64[d2, d1] = * %v2, %v3   # line 2
-  %v5: float64[d1, d2] = get %v4, (('transpose', None),)
-  return %v5
+  %sin_x_dot: float64[d2, d1] = * %v2, %v3   # line 2
+  %v4: float64[d1, d2] = get %sin_x_dot, (('transpose', None),)
+  return %v4
 }
 """
 
@@ -112,8 +112,8 @@ def combine(fn: Function, result: int, forward: bool) -> Function:
     >>> print(print_function(combinations(lower(f, (np.ones(3),), {}).function, 0, 0, forward=True)), end="")
     func f(%x: float64[d1], %x_dot: float64[d2, d1]) {
       %v1: float64[d1] = np.cos %x   # line 2
-      %v2: float64[d2, d1] = * %x_dot, %v1   # line 2
-      return %v2
+      %sin_x_dot: float64[d2, d1] = * %x_dot, %v1   # line 2
+      return %sin_x_dot
     }
     """
     derived = fn.body.exit[len(fn.body.exit) // 2 + result] if forward else fn.body.exit[-1]

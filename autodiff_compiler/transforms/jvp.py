@@ -58,6 +58,7 @@ from ..ir.core import (
 from ..ir.custom import CUSTOM, CUSTOM_EFFECTS
 from ..ir.opset import POP, PUSH, STACK_NEW, SUM_TO, ZEROS
 from ..ir.rewrite import called, clone_function, replace_values
+from ..ir.telling import give, with_suffix
 from ..ir.types import Ty
 from ..operations import lib, record, tangents
 from ..operations.choices import PRODUCT
@@ -112,7 +113,7 @@ class Tangents:
     def may_be_infinite(self, g: Any) -> bool:
         return self.infinite
 
-    def may_be_flat(self, g: Any) -> bool:
+    def may_be_flat(self, g: Any, p: Any) -> bool:
         return False
 
     def decays(self, g: Any, out: Any) -> bool:
@@ -193,8 +194,7 @@ class Pushforward:
 
     def name(self, v: Value, t: Any) -> None:
         t = self.dots[v] = opset.as_value(self.b, t)
-        if type(t) is Value and not t.hint:
-            t.hint = dot_of(v)
+        give(t, dot_of(v))
 
     def has_tangent(self, v: Any) -> bool:
         """The value is active, and carries numbers that can have a tangent."""
@@ -409,7 +409,7 @@ PUSHED: dict[Prim, Callable[[Pushforward, Op], None]] = {
 
 def dot_of(v: Value) -> str:
     """The hint for the name of the tangent of `v`."""
-    return f"{v.hint}_dot" if v.hint else ""
+    return with_suffix(v, "_dot")
 
 
 def has_infinite_slope(op: Op) -> bool:

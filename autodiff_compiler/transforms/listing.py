@@ -22,16 +22,16 @@ def f_grad(x):
     y = [0.0] * n
     x_list = x.tolist()
     for i in range(1, n):
-        t = x_list[i]
-        y[i] = 0.5 * y[i - 1] + t * t
+        x_i = x_list[i]
+        y[i] = 0.5 * y[i - 1] + x_i * x_i
     y_bar = [1.0] * x.shape[0]
     x_bar = [0.0] * x.shape[0]
     # adjoint of line 3: for i in range(1, len(x)):
     for i in reversed(range(1, n)):
         # adjoint of line 4: y[i] = 0.5 * y[i - 1] + x[i] * x[i]
-        t = y_bar[i]
-        x_bar[i] += 2.0 * (t * x_list[i])
-        y_bar[i - 1] += t * 0.5
+        y_bar_i = y_bar[i]
+        x_bar[i] += 2.0 * (y_bar_i * x_list[i])
+        y_bar[i - 1] += y_bar_i * 0.5
     return np.array(x_bar)
 """
 
@@ -45,6 +45,7 @@ from ..ir import opset
 from ..ir.core import IF, LOOP, Function, Op, Region, Value, leaves, map_leaves, type_of
 from ..ir.opset import ADDAT, DIM, GET, LIST_ADDAT, LIST_GET, LIST_SET, PRIMS, PUSH, SET
 from ..ir.rewrite import collect_uses, enclosing, joined_from, region_of
+from ..ir.telling import Telling, name_of
 from ..ir.types import PY_FLOAT, Ty, py_int
 
 FLOAT64 = np.dtype(np.float64)
@@ -420,7 +421,7 @@ class Lists:
         if is_double(v) and v.type.kind in ("py", "scalar"):
             return v
         assert op.parent is not None
-        return insert(op.parent, op.parent.ops.index(op), PRIMS[float], (v,), PY_FLOAT, op.tag, "")
+        return insert(op.parent, op.parent.ops.index(op), PRIMS[float], (v,), PY_FLOAT, op.tag, Telling(name_of(v)))
 
     def _list_of(self, loop: Op, k: int, versions: set[Value]) -> None:
         t = versions.copy().pop().type

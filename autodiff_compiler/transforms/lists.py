@@ -25,11 +25,11 @@ def f_grad(x):
     t[-1] += 1.0
     # adjoint of line 3: for i in range(2):
     for i in reversed(range(2)):
-        t2, t3 = saved.pop()
+        t5, t6 = saved.pop()
         # adjoint of line 4: items.append(items[-1] * items[i])
-        t4 = t.pop()
-        t[i] += t4 * t3
-        t[-1] += t4 * t2
+        t7 = t.pop()
+        t[i] += t7 * t6
+        t[-1] += t7 * t5
     return t[0] + t[1] * 2.0
 """
 

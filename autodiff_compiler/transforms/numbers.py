@@ -23,9 +23,9 @@ def f_grad(k, x):
     s = 0.0
     for i in range(n):
         s_saved.append(s)
-        t = x_list[i]
-        t2 = x_list[i - 1]
-        s = k * s + (t / t2 if t2 else np.divide(t, t2))
+        x_i = x_list[i]
+        x_prev = x_list[i - 1]
+        s = k * s + (x_i / x_prev if x_prev else np.divide(x_i, x_prev))
     s_bar, k_bar = 2.0, 0.0
     # adjoint of line 3: for i in range(len(x)):
     for s in reversed(s_saved):
@@ -37,19 +37,21 @@ def f_grad(k, x):
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, Function, Op, Region, Value, leaves, type_of
+from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, Function, Op, Prim, Region, Value, leaves, type_of
 from ..ir.definedness import maybe_undefined
 from ..ir.opset import ADDAT, DIVIDED, GET, ITEM, LIST_GET, NUMPYS, POP, PRIMS, PUSH, RAISED, SET
-from ..ir.rewrite import region_of
+from ..ir.rewrite import region_of, stands_before
 from ..ir.types import PY_BOOL, PY_FLOAT, Ty, generic, py_int
 from ..operations.choices import OVER, PRODUCT, QUOTIENT, RATIO
+from ..operations.signs import not_negative, positive
 from .listing import FLOAT64, NUMBER, Lists, insert, is_double, picked, substitute_in
 
 NUMPYS_NUMBER = generic(FLOAT64)
@@ -59,6 +61,7 @@ _PYTHONS = (operator.add, operator.sub, operator.mul, operator.neg, operator.pos
 ARITHMETIC = frozenset([PRIMS[f] for f in _PYTHONS]) | {QUOTIENT, RATIO, OVER, PRODUCT}
 COMPARISONS = frozenset([PRIMS[getattr(operator, name)] for name in ("lt", "le", "gt", "ge", "eq", "ne")])
 POW = PRIMS[operator.pow]
+LOGARITHMS = frozenset([PRIMS[f] for f in (math.log, math.log2, math.log10)])
 DECIDING = frozenset({IF, opset.NOT, opset.TRUTH})
 _MIXING = frozenset(map(np.dtype, ["f8", "c16", "i8", "i4", "i2", "i1", "u4", "u2", "u1", "?"]))
 
@@ -94,6 +97,95 @@ def _numpys(t: Ty) -> bool:
 
 def _is_nonzero(x: Any) -> bool:
     return type(x) in (int, float) and x != 0
+
+
+class Divisors:
+    """Which numbers are not zero where they divide.
+
+    A number may be positive by what computes it, or the function may have raised an error if it had been zero: it has
+    divided by it, or taken its logarithm. The backward sweep runs only where the function has not raised.
+
+    raising: the operations that raise if a number is zero, and that number, by what computes it
+    """
+
+    def __init__(self, ops: Iterable[Op], stacks: dict[Value, tuple[list[Op], list[Op]]]) -> None:
+        self.stacks = stacks
+        self.raising: dict[Prim | None, list[tuple[Op, Value]]] = {}
+        for op in ops:
+            divides = op.prim is opset.DIV and all(type_of(x).kind == "py" for x in op.args)
+            if divides or op.prim in LOGARITHMS:
+                d = op.args[1] if divides else op.args[0]
+                if type(d) is Value:
+                    self.raising.setdefault(_made_by(d), []).append((op, d))
+
+    def never_zero(self, d: Any, at: Op) -> bool:
+        """`d` is not zero where `at` runs."""
+        if type(d) is not Value:
+            return _is_nonzero(d)
+        if self._positive(d):
+            return True
+        pushed = self._pushed(d)
+        source = d if pushed is None else pushed.args[1]
+        if at.tag != DERIVED:
+            return False  # the code that is printed may raise in another order
+        for op, known in self.raising.get(_made_by(source), ()):
+            pops: list[Op] = []
+            if self._is_one(d, known, pops):
+                pushes = [self.stacks[pop.args[0]][0][0] for pop in pops]
+                if not pops and stands_before(op, at):
+                    return True
+                if pops and len({pop.parent for pop in pops}) == len({push.parent for push in pushes}) == 1:
+                    # Pushed and popped in one region each, so all belong to one iteration.
+                    if op.parent is pushes[0].parent or stands_before(op, pushes[0]):
+                        return True
+        return False
+
+    def _pushed(self, v: Any) -> Op | None:
+        """The push that a popped number comes from, if there is one only."""
+        op = v.op if type(v) is Value else None
+        if op is None or op.prim is not POP:
+            return None
+        pushes, pops = self.stacks[op.args[0]]
+        return pushes[0] if len(pushes) == len(pops) == 1 else None
+
+    def _is_one(self, x: Any, known: Any, pops: list[Op], depth: int = 4) -> bool:
+        """`x` is the number `known` of the forward sweep: itself, saved, or computed again.
+
+        pops: gets the operations that restore what was saved
+        """
+        if type(x) is not Value or type(known) is not Value:
+            return type(x) is type(known) and type(x) in (int, float) and bool(x == known)
+        push = self._pushed(x)
+        if push is not None:
+            assert x.op is not None
+            pops.append(x.op)
+            return self._is_one(push.args[1], known, pops, depth)
+        if x is known:
+            return True
+        if x.op is None or known.op is None or x.op.prim is not known.op.prim or not depth:
+            return False
+        if x.op.prim not in ARITHMETIC or len(x.op.args) != len(known.op.args):
+            return False
+        return all(self._is_one(a, b, pops, depth - 1) for a, b in zip(x.op.args, known.op.args))
+
+    def _positive(self, x: Any, depth: int = 3) -> bool:
+        push = self._pushed(x)
+        if push is not None:
+            return self._positive(push.args[1], depth)
+        if type(x) is Value and x.op is not None and x.op.prim is opset.ADD and depth:
+            a, b = x.op.args
+            sides = ((a, b), (b, a))
+            if any(self._positive(p, depth - 1) and self._not_negative(q) for p, q in sides):
+                return True
+        return positive(x)
+
+    def _not_negative(self, x: Any) -> bool:
+        push = self._pushed(x)
+        return not_negative(x if push is None else push.args[1])
+
+
+def _made_by(x: Any) -> Prim | None:
+    return x.op.prim if type(x) is Value and x.op is not None else None
 
 
 def _is_length(x: Any) -> bool:
@@ -343,13 +435,17 @@ class Plan(Lists):
                     op.prim, op.args = ITEM, (op.args[0], *(picked(op.args[1]) or ()))
                 else:
                     self.changed.discard(op.result)
+        never_zero = Divisors(self.ops, self.stacks).never_zero
         for op in self.ops:
             if op.prim is POW and op.result in self.changed and op.tag == DERIVED and op.args[1] == 2:
                 op.prim, op.args = opset.MUL, (op.args[0], op.args[0])
+            if op.prim in (RATIO, QUOTIENT, OVER) and type_of(op.args[1]).is_scalar and never_zero(op.args[1], op):
+                op.prim = opset.DIV  # which they are where the divisor is not zero
+                continue
             if op.prim in (opset.DIV, POW) and op.result in self.changed:
                 if op.prim is POW:
                     op.prim = RAISED
-                elif not _is_nonzero(op.args[1]) and not (op.tag == DERIVED and _is_length(op.args[1])):
+                elif not (op.tag == DERIVED and _is_length(op.args[1])) and not never_zero(op.args[1], op):
                     op.prim = DIVIDED
         self._use_floats()
         self._make_firsts()

@@ -19,11 +19,12 @@ path, the branches that decide between the two are decided.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..ir import opset
+from ..analysis.exits import asked, codes_of
 from ..ir.core import IF, Op, Region, Value
+from ..ir.opset import EQ, is_checkpoint
 from ..ir.rewrite import enclosing
 from ..records import record
 
@@ -55,13 +56,24 @@ class Kept:
     op: Op
     paths: list[Path]
 
+    def codes(self) -> list[frozenset[int]] | None:
+        """The exit codes of the loop that tell which of the branches was taken; None if they do not."""
+        first, second = (path.codes for path in self.paths)
+        return [first, second] if first is not None and second is not None and first.isdisjoint(second) else None
+
 
 @record
 class Path:
-    """One way through a region: operations in order, with decided branches spliced in."""
+    """One way through a region: operations in order, with decided branches spliced in.
+
+    codes:  the exit codes at its ends; None if they are not known
+    before: the operations of the region that lie in front of it
+    """
 
     items: list[Op | Bind | Kept]
     sites: list[Region]
+    codes: frozenset[int] | None = None
+    before: Sequence[Op] = ()
 
 
 def path_through(body: Region, exits: bool) -> Path | None:
@@ -85,21 +97,28 @@ def _with_regions(path: Path) -> Iterator[Op]:
             yield item
 
 
+def _codes(region: Region, code: Any, exits: bool) -> frozenset[int] | None:
+    """The exit codes of this kind that a region may yield; None if they are not known."""
+    codes = codes_of(code, region)
+    return None if codes is None else frozenset([c for c in codes if (c != 0) == exits])
+
+
 def _outcomes(region: Region, code: Any) -> set[bool]:
     """Whether the exit code that a region yields can be non-zero, can be zero."""
-    if type(code) is not Value:
+    if type(code) is not Value:  # it is undefined behind what raises
         return {code != 0}
+    codes = codes_of(code, region)
+    if codes is not None:
+        return {c != 0 for c in codes}
     # Behind a guard ``if code == 0``, the guard says it.
-    inner: Region | None = region
-    while inner is not None and inner.op is not None and inner.op.prim is IF:
-        cond = inner.op.args[0]
-        if type(cond) is Value and cond.op is not None and cond.op.prim is opset.EQ:
-            if cond.op.args[0] is code and cond.op.args[1] == 0 and type(cond.op.args[1]) is int:
-                return {inner.op.regions[1] is inner}
-        inner = inner.op.parent
+    for inner in enclosing(region):
+        owner = inner.op
+        known = asked(owner.condition) if owner is not None and owner.prim is IF else None
+        if known is not None and known[0] is code and known[1] is EQ and known[2] == 0:
+            return {owner.regions[1] is inner}  # type: ignore[union-attr]
     if code.op is not None and code.op.prim is IF:
         k = code.op.results.index(code)
-        regions = code.op.regions[:1] if _is_checkpoint(code.op) else code.op.regions
+        regions = code.op.regions[:1] if is_checkpoint(code.op) else code.op.regions
         return set().union(*(_outcomes(r, r.exit[k]) for r in regions))
     return {False, True}
 
@@ -109,10 +128,11 @@ def _path(region: Region, code: Any, exits: bool) -> Path | None:
     if exits not in outcomes:
         return None
     items: list[Any] = list(region.ops)
+    codes = _codes(region, code, exits)
     if len(outcomes) == 1:
-        return Path(items, [region])
+        return Path(items, [region], codes)
     owner = code.op
-    if owner is None or owner.prim is not IF or owner.parent is not region or _is_checkpoint(owner):
+    if owner is None or owner.prim is not IF or owner.parent is not region or is_checkpoint(owner):
         raise Undecided
     k = owner.results.index(code)
     paths = [_path(r, r.exit[k], exits) for r in owner.regions]
@@ -122,18 +142,12 @@ def _path(region: Region, code: Any, exits: bool) -> Path | None:
         raise Undecided
     if paths[0] is not None and paths[1] is not None:
         items[at] = Kept(owner, [paths[0], paths[1]])
-        return Path(items, paths[0].sites + paths[1].sites)
+        return Path(items, paths[0].sites + paths[1].sites, codes)
     chosen = 0 if paths[0] is not None else 1
     path = paths[chosen]
     assert path is not None
     items[at : at + 1] = [*path.items, Bind(owner, chosen)]
-    return Path(items, path.sites)
-
-
-def _is_checkpoint(owner: Op) -> bool:
-    """It is reversed as one, see `transforms.checkpoint`."""
-    made = owner.condition.op if type(owner.condition) is Value else None
-    return made is not None and made.prim is opset.CHECKPOINT
+    return Path(items, path.sites, codes)
 
 
 class Undecided(Exception):
@@ -146,12 +160,27 @@ class Undecided(Exception):
 def on_path(v: Any, site: Region) -> Any:
     """What `v` is at the end of `site`: inside a branch, the result of its ``if`` is what the branch yields."""
     around = list(enclosing(site))
-    while type(v) is Value and v.op is not None and v.op.prim is IF:
-        inside = [r for r in v.op.regions if r in around]
-        if not inside:
-            return v
-        v = inside[0].exit[v.op.results.index(v)]
+    while (end := _yielded(v, around)) is not None:
+        v = end[0].exit[end[1]]
     return v
+
+
+def end_on_path(region: Region, at: int, site: Region) -> tuple[Region, int]:
+    """The region, and the place in its exit, from which the value at a place in a region's exit comes on the way to
+    `site`."""
+    around = list(enclosing(site))
+    end = region, at
+    while (inner := _yielded(end[0].exit[end[1]], around)) is not None:
+        end = inner
+    return end
+
+
+def _yielded(v: Any, around: list[Region]) -> tuple[Region, int] | None:
+    """The branch, one of these regions, that yields a result of its ``if``, and the place in its exit."""
+    if type(v) is not Value or v.op is None or v.op.prim is not IF:
+        return None
+    inside = next((r for r in v.op.regions if r in around), None)
+    return None if inside is None else (inside, v.op.results.index(v))
 
 
 def covers(mirror: Any, home: Region) -> bool:
@@ -172,6 +201,7 @@ __all__ = [
     "Path",
     "Undecided",
     "covers",
+    "end_on_path",
     "on_path",
     "path_through",
     "runs_on_both",

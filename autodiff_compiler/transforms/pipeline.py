@@ -13,7 +13,7 @@ looks like then can be seen:
 >>> with after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
 ...     adjoint_of_double = adjoint(lower(double, (np.ones(3),)).function, [0], seeds=[1.0])
 >>> [name for name, _ in seen]
-['differentiate', 'masks', 'shapes', 'dead code', 'residuals']
+['differentiate', 'masks', 'shapes', 'dead code', 'residuals', 'factors']
 >>> print(dict(seen)["residuals"])
 func double(%x: float64[d1]) {
   %x_bar: float64[d1] = spread 2.0, %x   # line 2
@@ -24,7 +24,7 @@ func double(%x: float64[d1]) {
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.activity import varied_values
+from ..analysis.order import Order
 from ..analysis.sharing import Sharing
 from ..errors import InternalError, UnsupportedError
 from ..ir.budget import doing
@@ -41,18 +42,24 @@ from ..ir.opset import CHECKPOINT, LEN, STACK_NEW, SUM_TO, may_repeat
 from ..ir.rewrite import clone_function, clone_op, replace_values, substitute
 from ..ir.verify import VerifyError, verify
 from ..records import mutable_record, record
+from . import residual_budget
 from .bundle import bundle
 from .checkpoint import asks_for_segments, opened, segmented
 from .collect import collect
 from .common import merge_equal
 from .custom import call_functions
 from .dead_stores import drop_dead_stores
+from .exits import has_exits, one_code
+from .factors import merge_factors
+from .helpers import has_helpers, share_helpers
 from .inplace import InPlace
+from .invariants import hoist_invariants
 from .jacobian import combine, is_number, stack_cotangents, stack_tangents
 from .jvp import push_forward
 from .lists import forget_likes
 from .masks import simplify_masks
 from .numbers import numbers
+from .public_functions import by_public_functions, has_ducks
 from .residuals import place
 from .results import finish_results, finish_tangents, own_tangents, own_what_is_read
 from .shapes import shapes_from_arguments
@@ -60,6 +67,7 @@ from .simplify import drop_dead, fuse_branches, simplify
 from .stored import read_once
 from .sweeps import share_loops
 from .taylor import push_series
+from .unpack import unpack
 from .vjp import differentiate
 
 
@@ -84,7 +92,11 @@ class Task:
     keep: Sequence[int] = ()  # and those that it returns in front
     orders: int = 0  # how many Taylor coefficients stand beside an active value, if they are not tangents
     combined: bool = False  # the directions are a parameter
-    shared: bool = False  # loops with both sweeps have been made
+    shared: bool = False  # loops with both sweeps have been made, or operations have left loops
+    loops: bool = False  # what is made is lowered to loops over numbers, and not printed as NumPy
+    budget: int | str | None = None  # the bytes that loops may keep for the backward sweep
+    moving: int | None = 0  # how many tangents will be pushed through both sweeps; None: one for each element of `wrt`
+    helpers: bool = False  # what is printed may be several functions
     marked: bool = False  # operations on tangents stay marked, so that they can be told from those of the function
 
 
@@ -93,7 +105,8 @@ class Pass:
     """A row of the table: what a pass is called, what it does, what it needs, and what it gives.
 
     `run` changes the task's function. The pass is left out where `when` says so. `doing` is what a long compilation
-    says that it is doing, from here on.
+    says that it is doing, from here on. `kept` says why nobody may leave it out (`leaving_out`); the others only make
+    the code better.
     """
 
     stage: str
@@ -103,15 +116,33 @@ class Pass:
     gives: str
     when: Callable[[Task], bool] = lambda task: True
     doing: str = ""
+    kept: str = ""
+
+
+# Optimisations within passes, by name.
+WITHIN = {
+    "peepholes": "operations of the backward sweep are simplified while they are built",
+    "recompute": "what costs less to compute again than to save is computed again",
+}
+
+
+def _share(task: Task) -> None:
+    assert task.budget is not None
+    task.fn, task.use_up = residual_budget.share(task.fn, task.wrt, task.seeds, task.budget, task.moving), True
 
 
 def _segments(task: Task) -> None:
     task.fn, task.use_up = segmented(task.fn), True
 
 
+def _one_code(task: Task) -> None:
+    task.fn, task.use_up = one_code(task.fn), True
+
+
 def _differentiate(task: Task) -> None:
+    residual_budget.check_first(task.fn)
     task.fn = differentiate(
-        task.fn, task.wrt, seeds=task.seeds, keep_results=task.keep_results, optimise=task.optimise,
+        task.fn, task.wrt, seeds=task.seeds, keep_results=task.keep_results, optimise=_wanted(task, "peepholes"),
         use_up=task.use_up, masks=task.masks, adjoint=adjoint,
     )  # fmt: skip
 
@@ -152,9 +183,27 @@ def _share_loops(task: Task) -> None:
         task.before_change, task.shared = None, True
 
 
+def _hoist_invariants(task: Task) -> None:
+    if hoist_invariants(task.fn, task.before_change):
+        task.before_change, task.shared = None, True
+
+
+def _share_helpers(task: Task) -> None:
+    assert task.sharing is not None
+    if share_helpers(task.fn, task.sharing):
+        task.sharing = Sharing(Order(task.fn.body))
+
+
 def _drop_dead_stores(task: Task) -> None:
     if drop_dead_stores(task.fn, task.before_change):
         task.before_change = None
+
+
+def _public_functions(task: Task) -> None:
+    if task.before_change is not None:
+        task.before_change()
+        task.before_change = None
+    by_public_functions(task.fn)
 
 
 def _numbers(task: Task) -> None:
@@ -167,33 +216,55 @@ def _has_regions(task: Task) -> bool:
     return task.optimise and any(op.regions for op in task.fn.body.ops)
 
 
+def _wanted(task: Task, name: str) -> bool:
+    """The task is to be optimised, also by the optimisation `name` within a pass."""
+    return task.optimise and name not in _left_out.get()
+
+
+DEAD = "dead code may read what is undefined"
+
 # fmt: off
 PASSES: tuple[Pass, ...] = (
+    Pass("adjoint", "budget", _share,
+         "a function", "a choice in front of each loop: all that it saves is kept, or few snapshots are",
+         lambda task: task.budget is not None, kept="max_residual_bytes asks for it"),
     Pass("adjoint", "segments", _segments,
          "a function", "loops that ask for it are loops over segments, each of which is a checkpoint",
-         lambda task: asks_for_segments(task.fn)),
+         lambda task: asks_for_segments(task.fn), kept="the program asks for segments"),
+    Pass("adjoint", "exits", _one_code,
+         "a function", "branches behind a loop ask how it was left by its code, of which each way out has its own",
+         lambda task: task.optimise and has_exits(task.fn)),
     Pass("adjoint", "differentiate", _differentiate,
          "a function", "its adjoint: the backward sweep names forward values wherever they are defined",
-         doing="differentiating it"),
+         doing="differentiating it", kept="it makes the derivative"),
     Pass("adjoint", "masks", lambda task: simplify_masks(task.fn),
          "an adjoint", "no mask of a cotangent is true everywhere, or applied again", lambda task: task.optimise),
     Pass("adjoint", "shapes", lambda task: shapes_from_arguments(task.fn),
          "an adjoint", "operations that need a shape only ask an argument for it", lambda task: task.optimise),
     Pass("adjoint", "dead code", lambda task: drop_dead(task.fn),
-         "any function", "no operation is left that nothing needs: dead code may read what is undefined on its path"),
-    Pass("adjoint", "residuals", lambda task: place(task.fn, task.optimise),
-         "an adjoint without dead code", "the backward sweep reads only values that are in scope"),
+         "any function", "no operation is left that nothing needs: dead code may read what is undefined on its path",
+         kept=DEAD),
+    Pass("adjoint", "residuals", lambda task: place(task.fn, _wanted(task, "recompute")),
+         "an adjoint without dead code", "the backward sweep reads only values that are in scope",
+         kept="without it, the backward sweep reads what is out of scope"),
+    Pass("adjoint", "bytes", lambda task: residual_budget.count(task.fn),
+         "an adjoint", "in front of loops, the bytes are known that an iteration saves",
+         lambda task: residual_budget.asks_for_bytes(task.fn), kept="a budget asks for them"),
     Pass("adjoint", "fuse branches", lambda task: fuse_branches(task.fn),
          "any function", "branches on one condition that follow each other are one branch", _has_regions,
          doing="simplifying the adjoint"),
     Pass("adjoint", "simplify", lambda task: simplify(task.fn),
          "any function", "no trivial control flow and no dead code", _has_regions),
+    Pass("adjoint", "factors", lambda task: merge_factors(task.fn),
+         "an adjoint", "no two numbers are factors of one product", lambda task: task.optimise),
     Pass("adjoint", "collect", lambda task: collect(task.fn),
          "an adjoint", "no reversed loop adds outer products to a matrix that it does nothing else with", _has_regions),
     Pass("finish", "finish", lambda task: finish_results(task.fn, task.count),
-         "an adjoint", "its cotangents have the kind, shape and dtype of the arguments"),
+         "an adjoint", "its cotangents have the kind, shape and dtype of the arguments",
+         kept="it makes the results"),
     Pass("tangent", "push forward", _push_forward,
-         "a function", "the function with a tangent beside each active value", doing="differentiating it"),
+         "a function", "the function with a tangent beside each active value", doing="differentiating it",
+         kept="it makes the derivative"),
     Pass("tangent", "shapes", lambda task: shapes_from_arguments(task.fn),
          "any function", "operations that need a shape only ask an argument for it"),
     Pass("tangent", "stored", lambda task: read_once(task.fn),
@@ -206,47 +277,65 @@ PASSES: tuple[Pass, ...] = (
     Pass("tangent", "simplify", lambda task: simplify(task.fn),
          "any function", "no trivial control flow and no dead code"),
     Pass("tangent", "finish tangents", lambda task: finish_tangents(task.fn, task.orders or 1, task.marked),
-         "a function with tangents", "the tangents of results have their kind, shape and dtype"),
+         "a function with tangents", "the tangents of results have their kind, shape and dtype",
+         kept="it makes the results"),
     Pass("stack", "stack", _stack,
          "a pushforward, or an adjoint that keeps its results",
          "a function that returns derivatives along all unit directions, or along those that it is given",
-         doing="stacking the derivatives"),
+         doing="stacking the derivatives", kept="it makes the derivative"),
     Pass("stack", "shapes", lambda task: shapes_from_arguments(task.fn),
          "any function", "operations that need a shape only ask an argument for it"),
     Pass("stack", "dead code", lambda task: drop_dead(task.fn),
-         "any function", "no operation is left that nothing needs"),
+         "any function", "no operation is left that nothing needs", kept=DEAD),
     Pass("print", "custom", lambda task: call_functions(task.fn),
          "any function", "in the place of each call of a function with rules stands what the function does",
-         lambda task: any(op.prim in CUSTOMS for op in task.fn.body.walk())),
+         lambda task: any(op.prim in CUSTOMS for op in task.fn.body.walk()),
+         kept="calls of functions with rules have no code of their own"),
     Pass("print", "checkpoints", lambda task: opened(task.fn),
          "a function that nobody differentiates again", "no checkpoints: what is in them is in their places",
-         lambda task: any(op.prim is CHECKPOINT for op in task.fn.body.walk())),
+         lambda task: any(op.prim is CHECKPOINT for op in task.fn.body.walk()),
+         kept="checkpoints have no code of their own"),
     Pass("print", "sweeps", _share_loops,
          "an adjoint that is printed as one function", "a loop whose iterations only add is reversed as it runs",
          lambda task: task.split is None and _has_regions(task)),
+    Pass("print", "invariants", _hoist_invariants,
+         "a function that nobody differentiates again", "no loop computes what it does not change",
+         lambda task: not task.loops and _has_regions(task)),
     Pass("print", "common", lambda task: merge_equal(task.fn),
          "any function", "no operation of a derivative computes what is there already", lambda task: task.shared),
     Pass("print", "dead stores", _drop_dead_stores,
          "a function that nobody differentiates again", "no loop stores at its index what nothing reads", _has_regions),
     Pass("print", "own", _own,
          "an adjoint whose backward sweep becomes a function", "that function reads only arrays of its own",
-         lambda task: task.split is not None),
+         lambda task: task.split is not None, kept="without it, a pullback reads arrays that the program changes"),
     Pass("print", "templates", lambda task: forget_likes(task.fn),
          "an adjoint that nobody differentiates again", "deletions from lists carry no template of the deleted item",
          lambda task: task.before_change is None),
+    Pass("print", "public functions", _public_functions,
+         "any function", "arrays of other libraries are computed by functions that NumPy hands to them",
+         lambda task: has_ducks(task.fn), kept="arrays of other libraries have no other operations"),
     Pass("print", "dead code", lambda task: drop_dead(task.fn),
-         "any function", "no operation is left that nothing needs: a read by dead code may ask for a copy"),
+         "any function", "no operation is left that nothing needs: a read by dead code may ask for a copy", kept=DEAD),
     Pass("print", "numbers", _numbers,
-         "any function", "numbers that loops compute one by one are Python's, their arrays are lists", _has_regions),
+         "any function", "numbers that loops compute one by one are Python's, their arrays are lists",
+         lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
     Pass("print", "in place", _in_place,
          "any function", "every store may be done in place: copies stand where old content is read later",
-         doing="finding out which stores may be done in place"),
+         doing="finding out which stores may be done in place",
+         kept="without its copies, stores change what is read later"),
     Pass("print", "bundle", lambda task: bundle(task.fn),
          "a function whose stores are safe in place", "values that are saved together are on one stack",
-         lambda task: any(op.prim is STACK_NEW for op in task.fn.body.ops)),
+         lambda task: not task.loops and any(op.prim is STACK_NEW for op in task.fn.body.ops)),
+    Pass("print", "unpack", lambda task: unpack(task.fn),
+         "a function whose stores are safe in place", "arrays are unpacked, and made of numbers, by one operation",
+         lambda task: task.optimise and not task.loops and task.before_change is None),
+    Pass("print", "helpers", _share_helpers,
+         "a function whose stores are safe in place", "what several calls of a helper do is a function of its own",
+         lambda task: task.helpers and has_helpers(task.fn)),
 )
 # fmt: on
 
+_left_out: ContextVar[frozenset[str]] = ContextVar("left_out", default=frozenset())
 _observer: ContextVar[Callable[[str, Function], None] | None] = ContextVar("observer", default=None)
 
 
@@ -260,11 +349,53 @@ def after_each_pass(look: Callable[[str, Function], None]) -> Iterator[None]:
         _observer.reset(token)
 
 
+def optional_names() -> list[str]:
+    """The names that `leaving_out` takes: passes that only make the code better, and optimisations within passes."""
+    return [*dict.fromkeys([row.name for row in PASSES if not row.kept]), *WITHIN]
+
+
+def names_left_out(optimize: bool | str) -> frozenset[str]:
+    """The passes that the option `optimize` of a transformation leaves out.
+
+    >>> sorted(names_left_out("-numbers, -sweeps"))
+    ['numbers', 'sweeps']
+    >>> names_left_out("-finish")
+    Traceback (most recent call last):
+    ValueError: optimize='-finish': the pass 'finish' cannot be left out (it makes the results)
+    """
+    if type(optimize) is bool:
+        return frozenset() if optimize else frozenset(optional_names())
+    if not isinstance(optimize, str):
+        raise TypeError(f"optimize is True, False, or a text such as '-numbers, -sweeps', not {optimize!r}")
+    names = [word.strip() for word in optimize.split(",") if word.strip()]
+    needed = {row.name: row.kept for row in PASSES if row.kept}
+    for word in names:
+        name = word.removeprefix("-").strip()
+        if name in needed:
+            raise ValueError(f"optimize={optimize!r}: the pass {name!r} cannot be left out ({needed[name]})")
+        if name not in optional_names() or not word.startswith("-"):
+            wrong = f"no pass is called {name!r}" if word.startswith("-") else f"write '-{name}' to leave a pass out"
+            raise ValueError(
+                f"optimize={optimize!r}: {wrong}; those that may be left out: {', '.join(optional_names())}"
+            )
+    return frozenset([word[1:].strip() for word in names])
+
+
+@contextmanager
+def leaving_out(names: Iterable[str]) -> Iterator[None]:
+    """In this context, the passes with these names, which are optional, do not run."""
+    token = _left_out.set(_left_out.get() | frozenset(names))
+    try:
+        yield
+    finally:
+        _left_out.reset(token)
+
+
 def run_stage(stage: str, task: Task) -> Task:
     """Run the passes of a stage in order. An `InternalError` names the pass that failed."""
-    look = _observer.get()
+    look, left_out = _observer.get(), _left_out.get()
     for row in PASSES:
-        if row.stage != stage or not row.when(task):
+        if row.stage != stage or (not row.kept and row.name in left_out) or not row.when(task):
             continue
         if row.doing:
             doing(row.doing)
@@ -277,13 +408,24 @@ def run_stage(stage: str, task: Task) -> Task:
 
 def adjoint(
     fn: Function, wrt: Sequence[int], *, keep_results: bool = False, seeds: Sequence[Any] | None = None,
-    optimise: bool = True, use_up: bool = False, masks: bool | None = True,
+    optimise: bool = True, use_up: bool = False, masks: bool | None = True, budget: int | str | None = None,
+    moving: int | None = 0,
 ) -> Function:  # fmt: skip
     """The simplified adjoint of a function; see `transforms.vjp.differentiate`.
 
+    budget: the bytes that loops may keep for the backward sweep; see `transforms.residual_budget`.
+    moving: how many tangents the caller will push through the adjoint; None: one for each element of `wrt`.
+
     Without `optimise`, no peephole, no recomputation, no folding: what tests compare the usual one with.
     """
-    return run_stage("adjoint", Task(fn, wrt, seeds, keep_results, optimise, use_up, masks)).fn
+    return _adjoint(Task(fn, wrt, seeds, keep_results, optimise, use_up, masks, budget=budget, moving=moving)).fn
+
+
+def _adjoint(task: Task) -> Task:
+    # With snapshots, the iterations of a loop stand in the code several times, so that no single branch can ask for the
+    # code of its exit. The same holds for the loops inside of it, whose adjoints are made on the way.
+    with leaving_out(["exits"] if task.budget is not None or asks_for_segments(task.fn) else []):
+        return run_stage("adjoint", task)
 
 
 def pushforward(
@@ -318,11 +460,13 @@ def _number(c: Any) -> Any:
 
 
 def jacobian(
-    fn: Function, wrt: Sequence[int], results: Sequence[int], *, forward: bool, keep: Sequence[int] = ()
+    fn: Function, wrt: Sequence[int], results: Sequence[int], *, forward: bool, keep: Sequence[int] = (),
+    budget: int | str | None = None,
 ) -> Function:  # fmt: skip
     """The function that returns the results numbered `keep`, and then, for each of `results` and each of the parameters
-    `wrt`, the Jacobian; see `transforms.jacobian`.
+    `wrt`, the Jacobian; see `transforms.jacobian`. `budget`: as for `adjoint`.
     """
+    _refuse_ducks(fn)
     count = len(fn.results)
     if forward:
         single = len(wrt) == 1 and is_number(fn.params[wrt[0]])
@@ -332,7 +476,7 @@ def jacobian(
     else:
         single = len(results) == 1 and is_number(fn.results[results[0]])
         seeds = [(1.0 if single else None) if k in results else False for k in range(count)]
-        task = run_stage("adjoint", Task(fn, wrt, seeds, keep_results=True))
+        task = _adjoint(Task(fn, wrt, seeds, keep_results=True, budget=budget))
         derived = list(task.fn.body.exit[count:])
     if single:
         task.fn.body.exit = (*[task.fn.body.exit[k] for k in keep], *derived)
@@ -340,15 +484,25 @@ def jacobian(
     return run_stage("stack", Task(task.fn, wrt, forward=forward, results=results, keep=keep)).fn
 
 
+def _refuse_ducks(fn: Function) -> None:
+    if has_ducks(fn):
+        raise UnsupportedError(
+            "a Jacobian or a Hessian where there are arrays of other libraries: its directions are arrays of NumPy's",
+            None,
+            "use vjp, jvp or hvp for the directions that you need",
+        )
+
+
 def combinations(fn: Function, wrt: int, result: int, *, forward: bool) -> Function:
     """The function of fn's parameters, and of a stack of directions, that returns the derivatives of one result by one
     parameter along these: tangents of the parameter, or cotangents of the result; see `transforms.jacobian.combine`.
     """
+    _refuse_ducks(fn)
     if forward:
         task = run_stage("tangent", Task(fn, [wrt]))
     else:
         seeds = [None if k == result else False for k in range(len(fn.results))]
-        task = run_stage("adjoint", Task(fn, [wrt], seeds, keep_results=True))
+        task = _adjoint(Task(fn, [wrt], seeds, keep_results=True))
     return run_stage("stack", Task(task.fn, [wrt], forward=forward, results=[result], combined=True)).fn
 
 
@@ -432,14 +586,16 @@ def _pushed_anew(fn: Function, wrt: Sequence[int], moving: Sequence[int]) -> Fun
     return made
 
 
-def gauss_newton(fn: Function, wrt: Sequence[int], moving: Sequence[int], keep: Sequence[int] = ()) -> Function:
+def gauss_newton(
+    fn: Function, wrt: Sequence[int], moving: Sequence[int], keep: Sequence[int] = (), budget: int | str | None = None
+) -> Function:  # fmt: skip
     """The function of fn's parameters, and of a tangent for each of the parameters numbered `wrt`, that returns the
     results numbered `keep`, and then the pullback of the tangents of the results numbered `moving`.
     """
     count = len(fn.results)
     push = pushforward(fn, wrt, [k for k in range(count) if k not in moving])
     seeds = [None if k in moving else False for k in range(len(push.results))]
-    back = adjoint(push, wrt, seeds=seeds, keep_results=True)
+    back = adjoint(push, wrt, seeds=seeds, keep_results=True, budget=budget)
     body, bars = back.body, back.params[len(push.params) :]
     exits = body.exit
     body.exit = (*[exits[k] for k in keep], *exits[len(push.results) :])
@@ -469,14 +625,17 @@ def finish(fn: Function, count: int) -> None:
 
 
 def restore_in_place(
-    fn: Function, *, split: int | None = None, before_change: Callable[[], None] | None = None,
+    fn: Function, *, split: int | None = None, before_change: Callable[[], None] | None = None, loops: bool = False,
 ) -> Sharing:  # fmt: skip
     """Make every store of a function safe in place, and return what values may share, for the code generator.
 
     `split`: the backward sweep becomes a function of its own that may be called again, and the first `split` results
     are those of the forward sweep. `before_change` is called if copies are needed, before the first is inserted.
+    `loops`: the function is lowered to loops over numbers, see `native`.
     """
-    sharing = run_stage("print", Task(fn, split=split, before_change=before_change)).sharing
+    helpers = before_change is None and not loops
+    task = Task(fn, split=split, before_change=before_change, loops=loops, helpers=helpers)
+    sharing = run_stage("print", task).sharing
     assert sharing is not None
     return sharing
 
@@ -492,6 +651,9 @@ __all__ = [
     "finish",
     "gauss_newton",
     "jacobian",
+    "leaving_out",
+    "names_left_out",
+    "optional_names",
     "own_tangents",
     "pushforward",
     "restore_in_place",

@@ -7,7 +7,8 @@ adjoint in which every value is in scope where it is read. Each such value comes
 2. The same computation again: integer arithmetic, lengths, elements of arrays that nothing overwrites.
 3. The finished array, where every store of a loop is at the loop's own index (`stable_reads`).
 4. An extra result of the ``if`` that computed it, where no loop lies between.
-5. A stack. The forward sweep pushes the value once for each run of the region that the backward sweep reverses.
+5. A result of the loop that computed it, if it is that of the iteration that left the loop.
+6. A stack. The forward sweep pushes the value once for each run of the region that the backward sweep reverses.
 
 This is the to-be-recorded analysis of the literature, after the fact: exactly what is read is saved.
 
@@ -33,10 +34,26 @@ def f_grad(x):
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..ir import opset
-from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Builder, Function, Op, Region, Value, leaves, map_leaves
+from ..ir.core import (
+    DERIVED,
+    FUNC,
+    IF,
+    LOOP,
+    TRY,
+    UNDEF,
+    Builder,
+    Function,
+    Op,
+    Region,
+    Value,
+    leaves,
+    map_leaves,
+    type_of,
+)
 from ..ir.opset import DIM, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import (
     collect_uses,
@@ -46,14 +63,14 @@ from ..ir.rewrite import (
     operands_first,
     region_of,
 )
-from ..ir.types import STACK, UNDEF_TY, py_int, same_dtype
-from .filling import Filling, settled, subscript_of
-from .paths import covers, on_path
+from ..ir.telling import name_of
+from ..ir.types import STACK, UNDEF_TY, Dim, DimLike, Ty, join, py_int, same_dtype
+from .filling import AXES, Filling, stays
+from .paths import covers, end_on_path, on_path
 from .rematerialise import Choice
 from .shapes import reads_lengths_only
 
 YIELDED = 8  # levels of ``if`` through which a value is yielded; each of them names it
-AXES = 2  # along which arrays are filled
 STRIDE = 30  # how many values of a chain are provided in one recursion
 
 
@@ -105,6 +122,7 @@ class Placer:
                 op.parent = region
             ops.sort(key=lambda op: op.prim is not POP)
             region.ops[:0] = ops
+        forget_iterations(self.body)
 
     def _wanted(self) -> set[Value]:
         """The values out of reach that the backward sweep names."""
@@ -236,7 +254,48 @@ class Placer:
         if len(around) <= YIELDED and LOOP not in around and FUNC not in around:
             return self.export(v)
         shifted = self.shifted(v, region, chain)
-        return self.save(v, region) if shifted is None else shifted
+        if shifted is not None:
+            return shifted
+        left = self.left_by_loop(v, region, chain)
+        return self.save(v, region) if left is None else left
+
+    def left_by_loop(self, v: Value, region: Region, chain: list[Region]) -> Any:
+        """What the iteration that left a loop has computed, as a result of the loop."""
+        sites = region.tag.sites
+        body, around = region.tag.body, list(chain[:-1])
+        while body.op is not None and body.op.prim is IF and around:  # a branch of the last iteration
+            region = around.pop()
+            if region.tag is not None:
+                body = region.tag.body
+        loop = body.op
+        if loop is None or loop.prim is not LOOP or (region.op is not None and region.op.prim is LOOP):
+            return None
+        inside = [r for site in sites for r in enclosing(site) if r is not body and body in enclosing(r)]
+        if any(r.op.prim is not IF for r in inside) or not self._outlives(v):  # type: ignore[union-attr]
+            return None
+        for k, result in enumerate(loop.carried):
+            ends = {end_on_path(body, 1 + k, site) for site in sites}
+            unbound = [(r, at) for r, at in ends if r.exit[at] is UNDEF]
+            if any(r.exit[at] is not v and r.exit[at] is not UNDEF for r, at in ends):
+                continue
+            if unbound:
+                seen = all(region_of(v) in enclosing(r) for r, _ in unbound)
+                if not seen or join(result.type, v.type, self.body.dims) != result.type:
+                    continue
+                for r, at in unbound:
+                    r.exit = (*r.exit[:at], v, *r.exit[at + 1 :])
+            return self.fetch(result, around)
+        body.exit = (*body.exit, _yielded_at(body, sites, v))
+        body.param(v.type, v.hint)
+        loop.args = (loop.args[0], (*loop.args[1], UNDEF))
+        result = Value(v.type, v.hint, loop)
+        loop.results.insert(len(loop.results) - 2, result)
+        return self.fetch(result, around)
+
+    def _outlives(self, v: Value) -> bool:
+        """The type says nothing of lengths that only the region knows in which the value is."""
+        dims = v.type.dims or ()
+        return v.type.elem is None and all(not isinstance(d, Dim) or self.body.dims.is_argument(d) for d in dims)
 
     def shifted(self, v: Value, region: Region, chain: list[Region]) -> Any:
         """What an iteration hands on is what the next one starts with. Where that is saved, the reversed loop hands it
@@ -245,7 +304,7 @@ class Placer:
         loop = body.op
         if loop is None or loop.prim is not LOOP or reverse is None or reverse.prim is not LOOP:
             return None
-        if region.tag.sites != [body] or type(body.exit[0]) is not int or body.exit[0] != 0:
+        if region.tag.sites != [body]:  # it does not reverse the iteration that left the loop, or not with the others
             return None
         for k, handed_on in enumerate(body.exit[1:]):
             start, last = body.params[k + 1], loop.results[k]
@@ -380,8 +439,7 @@ class Placer:
             return None
         if op.prim is GET and self.indices_known(op, op.args[0]):
             for loop, k, order in self.slots_of(op.args[0]):
-                place = subscript_of(op.args[1], order.axis)
-                if place is not None and settled(place, loop, order):
+                if stays(op.args[0], op.args[1], loop, k, order):
                     return self.final_place(loop.results[k], op.args[1])
         for user in self.uses.get(v, ()):
             # The only store of each iteration, and nothing writes there again.
@@ -515,8 +573,9 @@ class Placer:
     def save(self, v: Value, region: Region) -> Value:
         """Push a value in the forward sweep and pop it in the backward one."""
         mirror = region.tag
+        hint = name_of(v)
         stack_op = Op(STACK_NEW, ())
-        stack = Value(STACK, f"{v.hint or 't'}_saved", stack_op)
+        stack = Value(STACK, f"{hint or 't'}_saved", stack_op)
         stack_op.results = [stack]
         outermost = [r for r in enclosing(region_of(v)) if r is not self.body][-1]
         at = outermost.op
@@ -535,11 +594,65 @@ class Placer:
                 where = len(site.ops)
             site.ops.insert(where, push)
         pop = Op(POP, (stack,))
-        pop.results = [Value(v.type if v.type.kind != "undef" else UNDEF_TY, v.hint, pop)]
+        pop.results = [Value(v.type if v.type.kind != "undef" else UNDEF_TY, hint, pop)]
         pop.tag = DERIVED
         self.preludes.setdefault(region, []).append(pop)
         pop.parent = region
         return pop.results[0]
+
+
+def forget_iterations(body: Region) -> None:
+    """Outside of a loop, give new names to lengths that its iterations may have differently.
+
+    What the iteration that left the loop has saved is read there. It has the lengths of that iteration, and nothing
+    that is read in the loop is known to have these.
+    """
+    moving: set[int] = set()
+    for op in body.walk():
+        if op.prim is LOOP:
+            inner = op.regions[0]
+            for param, init in zip(inner.params[1:], op.inits):
+                moving |= _roots(param.type) - _roots(type_of(init))
+            if inner.dims is not body.dims:
+                moving.update(d.root for d in inner.dims.memo.values())
+    moving -= body.dims.top().arg_roots
+    if not moving:
+        return
+    new: dict[int, int] = {}
+
+    def renamed(d: DimLike) -> DimLike:
+        if not isinstance(d, Dim) or d.root not in moving:
+            return d
+        if d.root not in new:
+            new[d.root] = body.dims.fresh().root
+        return Dim(new[d.root], d.off)
+
+    todo = [body]
+    while todo:
+        for op in todo.pop().ops:
+            if op.prim is not LOOP:
+                todo += op.regions
+            for r in op.results:
+                if not moving.isdisjoint(_roots(r.type)):
+                    r.type = replace(r.type, dims=tuple(map(renamed, r.type.dims or ())))
+
+
+def _roots(t: Ty) -> set[int]:
+    return {d.root for d in t.dims or () if isinstance(d, Dim)}
+
+
+def _yielded_at(region: Region, sites: list[Region], v: Value) -> Any:
+    """The value in those runs of a region that end in one of the sites, which the branches in between yield."""
+    if any(region is site for site in sites):
+        return v
+    owners = (r.op for site in sites for r in enclosing(site))
+    branch = next(op for op in owners if op is not None and op.parent is region)
+    result = Value(v.type, v.hint, branch)
+    for side in branch.regions:
+        here = [site for site in sites if side in enclosing(site)]
+        side.exit = (*side.exit, _yielded_at(side, here, v) if here else UNDEF)
+    branch.results.append(result)
+    return result
 
 
 def is_integer(v: Value) -> bool:

@@ -71,6 +71,8 @@ def already_like(g: Any, x: Value) -> bool:
         return tg.is_scalar and tg.dtype is not None and tx.dtype is not None and tg.dtype.kind == tx.dtype.kind
     if tx.kind == "generic":
         return tg.kind == "generic" and same_dtype(tg.dtype, tx.dtype)
+    if tx.duck is not None:
+        return False  # what is known of `g` is that it may be one
     return tg.kind == tx.kind == "array" and same_dtype(tg.dtype, tx.dtype) and tx.dims is not None and bool(tx.dims)
 
 

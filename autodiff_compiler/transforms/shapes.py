@@ -28,10 +28,10 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, FUNC, Function, Op, Region, Value, leaves, map_leaves, type_of
+from ..ir.core import DERIVED, FUNC, Builder, Function, Op, Region, Value, leaves, map_leaves, type_of
 from ..ir.opset import ADD, CAST, DIM, PRIMS, SIZE, SPREAD, SUB, ZEROS
 from ..ir.rewrite import content_operands, enclosing, region_of
-from ..ir.types import Dim, Dims, Ty, py_int, same_dtype
+from ..ir.types import Dim, Dims, Ty, same_dtype
 
 
 def reads_lengths_only(op: Op) -> bool:
@@ -62,7 +62,9 @@ def shapes_from_arguments(fn: Function) -> None:
         for p in by_shape[id(dims)].get(tuple(map(dims.find, t.dims)), ()):
             if reads_lengths_only(op) or same_dtype(p.type.dtype, t.dtype):
                 return p
-        if v not in needed and v.op is not None and not v.op.regions:
+        # What the top level has computed may be of one iteration, and `v` of another.
+        lasts = region_of(v) is fn.body or all(not isinstance(d, Dim) or dims.is_argument(d) for d in t.dims)
+        if v not in needed and v.op is not None and not v.op.regions and lasts:
             for p in before:
                 same = len(p.type.dims or ()) == len(t.dims) and all(map(dims.same, p.type.dims or (), t.dims))
                 if same and (reads_lengths_only(op) or same_dtype(p.type.dtype, t.dtype)):
@@ -141,7 +143,7 @@ def _axis(d: Dim, params: list[Value], dims: Dims) -> tuple[Value, int, int] | N
 def _new(region: Region, at: int, prim: Any, args: tuple[Any, ...]) -> Value:
     op = Op(prim, args)
     op.tag, op.parent = DERIVED, region
-    op.results = [Value(py_int(), "", op)]
+    op.results = [Value(prim.infer(Builder(region), args, {}), "", op)]
     region.ops.insert(at, op)
     return op.result
 

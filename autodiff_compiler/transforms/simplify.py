@@ -47,8 +47,9 @@ from ..ir.core import (
     leaves,
     map_leaves,
 )
-from ..ir.opset import ADD, DIV, MUL, NEG, POP, PUSH, RAISE, STACK_NEW, SUB
-from ..ir.rewrite import called, drop_uncalled, replace_values
+from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, POP, PUSH, RAISE, STACK_NEW, SUB
+from ..ir.rewrite import called, drop_uncalled, enclosing, replace_values
+from ..ir.types import Dim
 from .algebra import install
 
 
@@ -71,7 +72,7 @@ def may_drop(op: Op) -> bool:
         return True
     if op.prim.effects:
         return False
-    if op.droppable or op.tag == DERIVED:
+    if (op.droppable or op.tag == DERIVED) and not decides_again(op):
         return True
     if op.checks:
         return False
@@ -86,8 +87,13 @@ def may_drop(op: Op) -> bool:
     return op.prim.total(Builder(op.parent), op.args, op.kwargs)
 
 
+def decides_again(op: Op) -> bool:
+    """The operation runs again for a backward sweep, inside of a ``try``: whether it raises decides what follows."""
+    return op.again and any(r.op is not None and r.op.prim is TRY and r.op.catch for r in enclosing(op.parent))
+
+
 def in_bounds(op: Op) -> bool:
-    """A single subscript of slices and variables of loops over (a part of) the axes that they index."""
+    """A single subscript of slices, variables of loops over (a part of) the axes that they index, and numbers."""
     base, path = op.args[:2]
     dims = base.type.dims if type(base) is Value else None
     if dims is None or len(path) != 1 or path[0][0] != "index" or op.parent is None:
@@ -99,7 +105,12 @@ def in_bounds(op: Op) -> bool:
 
 
 def _below(index: Any, length: Any, region: Region) -> bool:
-    """``0 <= index < length``, because of the range that the index runs over."""
+    """``0 <= index < length``, because of the range that the index runs over; or a number that is in range."""
+    if type(index) is int:
+        length = region.dims.find(length)
+        if isinstance(length, Dim):  # an axis of an argument has a name if it has at least two elements
+            length = 2 - length.off if region.dims.is_argument(length) else 0
+        return bool(-length <= index < length)
     if type(index) is not Value or index.op is not None or index.region is None or index.region.op is None:
         return False
     loop = index.region.op
@@ -323,10 +334,10 @@ def refold(body: Region) -> None:
             for inner in op.regions:
                 visit(inner)
             at += 1
-            if op.tag != DERIVED or op.prim not in (ADD, SUB, MUL, DIV, NEG):
+            if op.tag != DERIVED or op.prim not in (ACCUM, ADD, SUB, MUL, DIV, NEG):
                 continue
             op.args = map_leaves(lambda v: mapping.get(v, v), op.args)
-            if all(type(x) is Value for x in op.args):
+            if all(type(x) is Value and not _is_spread(x) for x in op.args) and not _is_zeros(op.args[0]):
                 continue
             scratch = Region(region.dims)
             builder = install(Builder(scratch))
@@ -343,6 +354,15 @@ def refold(body: Region) -> None:
     visit(body)
     if mapping:
         replace_values(body, mapping)
+
+
+def _is_spread(x: Value) -> bool:
+    """One number everywhere."""
+    return x.op is not None and x.op.prim is opset.SPREAD
+
+
+def _is_zeros(x: Any) -> bool:
+    return type(x) is Value and x.op is not None and x.op.prim is opset.ZEROS
 
 
 def _surely_runs(loop: Op) -> bool:
@@ -370,20 +390,26 @@ def _defined_in(a: Any, op: Op) -> bool:
 
 def fuse_branches(fn: Function) -> None:
     """Put an ``if`` that stands right behind another on the same condition into that."""
+    mapping = fold_control(fn.body)  # what is no branch lies between none
+    replace_values(fn.body, mapping)
 
-    def visit(region: Region) -> None:
+    def visit(region: Region) -> bool:
+        fused = False
         at = 1
         while at < len(region.ops):
             first, second = region.ops[at - 1], region.ops[at]
             if first.prim is IF and second.prim is IF and first.args[0] is second.args[0] and _fuse(first, second):
                 del region.ops[at]
+                fused = True
             else:
                 at += 1
         for op in region.ops:
             for inner in op.regions:
-                visit(inner)
+                fused |= visit(inner)
+        return fused
 
-    visit(fn.body)
+    if visit(fn.body) or any(type(x) is not Value for x in mapping.values()):
+        refold(fn.body)
 
 
 def _fuse(first: Op, second: Op) -> bool:

@@ -11,11 +11,11 @@ is seen outside and keeps what it gave in a log, and the body, which is differen
 >>> text = ad.grad(weighted).source(np.eye(2))
 >>> print("\\n".join(line for line in text.splitlines() if line and "import" not in line))
 def weighted_grad(x, log):
-    roots = log.call('np.roots in line 2', np.roots, [1.0, -3.0, 2.0])
-    log.see(roots, 0, 'np.roots in line 2')
+    roots = log.call("np.roots in line 2", np.roots, [1.0, -3.0, 2.0])
+    log.see(roots, 0, "np.roots in line 2")
     return ()
 def weighted_grad(x, log):
-    roots = log.given()('np.roots in line 2')
+    roots = log.given()("np.roots in line 2")
     return spread(1.0, (x @ roots)[:, None]) * roots
 """
 
@@ -33,6 +33,7 @@ from ..ir.foreign import runs_own_code
 from ..ir.opset import ASSERT, POP, PUSH, RAISE
 from ..ir.rewrite import clone_function
 from ..ir.sites import GET_ITEM, GET_NEXT, OBSERVE, STOP
+from ..ir.spelling import literal
 from ..ir.types import OBJECT
 from ..records import replaced
 
@@ -159,7 +160,7 @@ def _doing(prim: Prim, label: str) -> Prim:
     do.__dict__["logged"] = prim  # whose function emitted code names: see `codegen.names`
 
     def template(printer: Any, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, int]:
-        parts = [repr(label), printer.callee(prim), *[printer.show(a) for a in args]]
+        parts = [literal(label), printer.callee(prim), *[printer.show(a) for a in args]]
         parts += [f"{k}={printer.show(v)}" for k, v in kwargs.items() if k != "log"]
         return f"{printer.show(kwargs['log'], _ATOM)}.{method}({', '.join(parts)})", _ATOM
 
@@ -173,7 +174,7 @@ def _taking(op: Op) -> Prim:
         return given(label)
 
     def template(printer: Any, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, int]:
-        return f"{printer.show(kwargs['given'], _ATOM)}({label!r})", _ATOM
+        return f"{printer.show(kwargs['given'], _ATOM)}({literal(label)})", _ATOM
 
     # It keeps its operands, so that it is known what it depends on. It has no derivative.
     makers = [v.op for v in op.operands() if v.op is not None and v.op.prim.template is not None]

@@ -16,10 +16,10 @@ forward sweep.
 def f_grad(x, y):
     x_bar = np.zeros_like(x)
     for i in range(min(x.shape[0], y.shape[0])):
-        t = x[i]
-        t2 = np.exp(t.dot(t) - y[i])
+        row = x[i]
+        t = np.exp(row.dot(row) - y[i])
         # adjoint of line 3: for row, target in zip(x, y):
-        x_bar[i] += 2.0 * ((1.7976931348623157e+308 if t2 > 1.7976931348623157e+308 else t2) * t)
+        x_bar[i] += 2.0 * ((1.7976931348623157e308 if t > 1.7976931348623157e308 else t) * row)
     return x_bar
 """
 

@@ -48,11 +48,13 @@ from ..ir import opset
 from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, Builder, Function, Op, Prim, Value, leaves, type_of
 from ..ir.custom import LINEAR, SEAM
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
-from ..ir.rewrite import clone_function
+from ..ir.rewrite import clone_function, collect_uses
+from ..ir.telling import Telling, give
 from ..ir.types import Ty
 from ..operations import record
 from ..operations.indexing import put_back
-from . import algebra, custom, lost, vjp_control
+from . import algebra, custom, lost, vjp_control, vjp_loops
+from .common import is_only_read
 from .cotangents import (
     adds_axes,
     bar_of,
@@ -66,6 +68,7 @@ from .cotangents import (
 )
 from .lists import added_at
 from .paths import Bind, Kept, Mirror, Path
+from .simplify import decides_again
 from .unfit import contribution_of
 from .zeros import Cotangents
 
@@ -102,12 +105,13 @@ class Reverse:
         self.optimise = optimise
         self.wrt = wrt
         for op in forward.body.walk():
-            op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
+            op.droppable, op.tag = op.droppable or (op.tag == DERIVED and not decides_again(op)), None
         outputs = custom.with_seams(forward, wrt, outputs)
         self.custom = any(op.prim in (SEAM, LINEAR) for op in forward.body.walk())
         self.active, self.tainted = activity(forward.body, wrt, outputs)
         self.stacks: dict[Value, Value] = {}  # from a forward stack to the stack of its cotangents
         self.adjoints: dict[Op, vjp_control.Adjoint] = {}
+        self.uses = collect_uses(forward.body) if optimise else {}
         self.b = Builder(forward.body)
         if optimise:
             algebra.install(self.b)
@@ -132,7 +136,8 @@ class Reverse:
                     if not t.may_be_float:
                         continue
                     # The caller has given it the result's shape and dtype.
-                    t = cotangent_type(out) if t.kind == "array" and t.dims is not None else Ty("any", None, t.dims)
+                    known = t.kind == "array" and t.dims is not None
+                    t = cotangent_type(out) if known else Ty("any", None, t.dims, duck=t.duck)
                     seed = body.param(t, f"{hint_of(out) or 'out'}_bar")
                     new_params.append(seed)
                 if type(out) is Value and out in self.active:
@@ -143,10 +148,6 @@ class Reverse:
                     self.stacks[op.result] = self.b.emit(STACK_NEW)
                     self.stacks[op.result].hint = f"{op.result.hint}_bar"
             for op in ops:
-                # Numbers cost nothing to keep; arrays may be stored to before the backward sweep reads them.
-                if self.optimise and all(r.type.is_scalar for r in op.results):
-                    self.b.know(op)
-            for op in ops:
                 if op.prim is FUNC:
                     vjp_control.adjoint_function(self, op)
             self.backward(Path(list(ops), [body]), env)
@@ -154,6 +155,8 @@ class Reverse:
         body.exit = (tuple(forward_results) if keep_results else ()) + tuple(grads)
         if self.custom:
             custom.settle(body)
+        for op in body.walk():
+            op.kwargs.pop("reversal", None)  # what the loop carries is not what it was from here on
         result = Function(source.name, body, dict(source.meta))
         result.meta["forward_ops"] = count
         result.meta["seed_params"] = len(new_params)
@@ -180,8 +183,11 @@ class Reverse:
         else:
             env[v] = self.b.emit(ACCUM, known, g)
         bar = env[v]
-        if type(bar) is Value and not bar.hint:
-            bar.hint = bar_of(v)
+        if type(bar) is Value and (bar.op is None or bar.op.tag == DERIVED):
+            hint = bar_of(v)
+            # An element of a cotangent is called that, rather than what it is the cotangent of as well.
+            if type(hint) is not Telling or bar.op is None or bar.op.prim is not GET:
+                give(bar, hint)
 
     def add_records(self, base: Any, path: tuple[Any, ...], g: Any, dtype: Any) -> Any:
         """Cotangents of records added at a path, field by field: of the array of all of it, as subscripts may copy."""
@@ -204,6 +210,8 @@ class Reverse:
 
     def backward(self, path: Path, env: Bars) -> None:
         """Reverse the operations of a path, the last one first."""
+        if self.optimise:
+            self.know(path)
         for item in reversed(path.items):
             if isinstance(item, Bind):
                 chosen = item.op.regions[item.chosen]
@@ -216,6 +224,14 @@ class Reverse:
                 CONTROL[op.prim](self, item, env)
             elif any(r in env for r in op.results):
                 self.backward_op(op, env)
+
+    def know(self, path: Path) -> None:
+        """Do not compute again what the operations of a path have computed, unless it costs so little that no array is
+        to be kept for it."""
+        for item in path.items:
+            if type(item) is Op and all(is_only_read(r, self.uses) for r in item.results):
+                if item.prim.work is None or all(r.type.is_scalar for r in item.results):
+                    self.b.know(item)
 
     def backward_op(self, op: Op, env: Bars) -> None:
         """Reverse an operation with a cotangent for one of its results."""
@@ -324,8 +340,7 @@ def _backward_get(r: Reverse, op: Op, g: Any, env: Bars) -> None:
         env[a] = r.add_records(base, path, g, op.result.type.dtype)
         return
     env[a] = r.b.emit(ADDAT, base, path, r.match_part(op, g))
-    if not env[a].hint:
-        env[a].hint = bar_of(a)
+    give(env[a], bar_of(a))
 
 
 def _backward_list_get(r: Reverse, op: Op, g: Any, env: Bars) -> None:
@@ -349,7 +364,7 @@ READS_AND_STORES: dict[Prim, Callable[[Reverse, Op, Any, Bars], None]] = {
 # How to reverse operations with regions and the stacks between them. They are reversed even without a cotangent.
 CONTROL: dict[Prim, Callable[[Reverse, Any, Bars], None]] = {
     IF: vjp_control.backward_if,
-    LOOP: vjp_control.backward_loop,
+    LOOP: vjp_loops.backward_loop,
     TRY: vjp_control.backward_try,
     CALL: vjp_control.backward_call,
     FUNC: vjp_control.nothing,

@@ -35,6 +35,7 @@ from ..operations.choices import SELECT, WHERE
 from ..operations.lib import BOOL, STEP, SUBSCRIPTS, WEIGHTS, invert, truth
 from ..operations.linalg import EINSUM
 from ..operations.signs import never_zero
+from .cotangents import computed_of
 
 DEPTH = 12
 _NE = PRIMS[operator.ne]
@@ -42,6 +43,16 @@ _CHOICES = (CALL, GET, LIST_GET, PRIMS[max], PRIMS[min], PRIMS[np.clip])
 
 # Masks: an IR value; False: zero everywhere; True: no sure zero; and while it is built, None: not understood.
 Mask = Any
+
+
+def _has_factor_over(g: Any, p: Any, but: Container[Value], depth: int = 6) -> bool:
+    """A factor is a quotient by what is computed of `p`, and none of those in `but`."""
+    op = g.op if type(g) is Value else None
+    if op is None or not depth or g in but:
+        return False
+    if "quotient" in op.prim.traits and computed_of(op.args[1], p):
+        return True
+    return op.prim.elementwise and any(_has_factor_over(a, p, but, depth - 1) for a in op.args)
 
 
 class Cotangents:
@@ -141,12 +152,15 @@ class Cotangents:
         """The cotangent came through a quotient or a power, or that is not known."""
         return type(g) is Value and holds_below(g, self._infinite, self._divides)
 
-    def may_be_flat(self, g: Any) -> bool:
-        """Zero may be the limit of the cotangent, or that is not known.
+    def may_be_flat(self, g: Any, p: Any) -> bool:
+        """Zero may be the limit of the cotangent where `p`, a value of the function, is infinite, or that is not known.
 
-        The cotangent came through a quotient whose value is finite where its divisor is infinite.
+        The cotangent came through a quotient whose value is finite where its divisor is infinite. In ``1 / (1 + p)``
+        that is a quotient of the function.
         """
-        return type(g) is Value and holds_below(g, self._flat, lambda v: self._divides(v, self.steep))
+        if type(g) is not Value:
+            return False
+        return holds_below(g, self._flat, lambda v: self._divides(v, self.steep)) or _has_factor_over(g, p, self.steep)
 
     def _divides(self, v: Value, but: Container[Value] = ()) -> bool | None:
         op = v.op

@@ -18,23 +18,29 @@ SECONDS = 0.4  # the least time of all rounds of both sides
 COLUMNS = ("small", "large", "memory", "lines")
 
 
-def take_turns(sides: dict[str, Callable[[], Any]], seconds: float = SECONDS) -> dict[str, float]:
-    """The least processor time of a call of each side, which take turns in blocks of a millisecond or one call."""
+def take_turns(
+    sides: dict[str, Callable[[], Any]], seconds: float = SECONDS, block: float = 1e-3,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, float]:  # fmt: skip
+    """The least processor time of a call of each side, which take turns in blocks of `block` seconds or one call.
+
+    clock: another time; `time.perf_counter` for calls that several threads compute
+    """
     number = {}
     for name, call in sides.items():
         call()
-        start = time.process_time()
+        start = clock()
         call()
-        number[name] = max(1, int(1e-3 / max(time.process_time() - start, 1e-7)))
+        number[name] = max(1, int(block / max(clock() - start, 1e-7)))
     best = dict.fromkeys(sides, math.inf)
     spent, rounds = 0.0, 0
     while rounds < 7 or (spent < seconds and rounds < 400):
         for name, call in sides.items():
             repeats = range(number[name])
-            start = time.process_time()
+            start = clock()
             for _ in repeats:
                 call()
-            taken = time.process_time() - start
+            taken = clock() - start
             if taken > 0.0:  # the clock of a virtual machine may stand still
                 best[name] = min(best[name], taken / number[name])
             spent += taken

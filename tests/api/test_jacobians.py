@@ -172,7 +172,7 @@ def test_gauss_newton_of_structures() -> None:
     assert aux == {"k": 3.0}
     again = pickle.loads(pickle.dumps(ad.gauss_newton_vp(layer)))
     np.testing.assert_array_equal(again(X, X), ad.gauss_newton_vp(layer)(X, X))
-    assert ad.gauss_newton_vp(layer).source(X, X).count("1.0 - t * t") == 1
+    assert ad.gauss_newton_vp(layer).source(X, X).count("1.0 - ") == 1
     for bad, error in ((lambda p: 3, "holds floats"), (lambda p: p * 1j, "complex")):
         with pytest.raises(ad.AutodiffError, match=error):
             ad.gauss_newton_vp(bad)(p, v)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -62,3 +63,40 @@ def test_nested_handlers_cut_stacks_to_lengths_of_their_own() -> None:
     for x in (0.3, -0.7, 1.1):
         difference = (nested(x + 1e-6, matrices) - nested(x - 1e-6, matrices)) / 2e-6
         assert ad.grad(nested)(x, matrices) == pytest.approx(difference, rel=1e-6)
+
+
+def logarithm_first(v, w, n):
+    total = 0.0
+    for _ in range(n):
+        total += math.log(v) + math.exp(w / v)
+        v = 0.5 * v * w
+    return total
+
+
+def caught(x, k):
+    y = x
+    try:
+        y = x[k] * np.sum(np.linalg.inv(x[:k] * np.ones((k, k))))
+    except IndexError:
+        y = x[0] * 2.0
+    except np.linalg.LinAlgError:
+        y = x[0] * 3.0
+    return y
+
+
+@pytest.mark.parametrize("transform", [ad.grad, ad.value_and_grad])
+def test_the_first_of_two_exceptions(transform: Any) -> None:
+    """One is saved for the backward sweep in front of the statement that the other one is a part of."""
+    for v in (0.0, -1.0):
+        with pytest.raises(ValueError, match="math domain error"):
+            logarithm_first(v, 1.0, 3)
+        with pytest.raises(ValueError, match="math domain error"):
+            transform(logarithm_first)(v, 1.0, 3)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_first_of_two_exceptions_is_caught(k: int) -> None:
+    x = np.ones(3)
+    value, gradient = ad.value_and_grad(caught)(x, k)
+    assert value == caught(x, k)
+    assert gradient[0] == (2.0 if k == 3 else 3.0)

@@ -27,7 +27,7 @@ def squared(tf, persistent=False):
 
 def test_signature_of_the_tape(tf):
     parameters = inspect.signature(tf.GradientTape.__init__).parameters
-    assert list(parameters)[1:] == ["persistent", "watch_accessed_variables"]
+    assert list(parameters)[1:] == ["persistent", "watch_accessed_variables", "backend"]  # the last is our own
     assert parameters["persistent"].default is False
     assert parameters["watch_accessed_variables"].default is True
 

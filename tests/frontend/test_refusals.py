@@ -20,6 +20,7 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler import errors
+from tests.duck.strict import Strict
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "refusals.md"
@@ -1136,6 +1137,108 @@ def f(name, x):
     "cannot differentiate with respect to 'name'",
     "pass floats",
     ("weights", X),
+)
+DUCK = Strict(X)
+refuse(
+    "a store into an array of another library",
+    """
+def f(x):
+    x[0] = 1.0
+    ^^^^
+    return np.sum(x)
+""",
+    errors.UnsupportedError,
+    "a store into a tests.duck.strict.Strict: what else it changes depends on the library",
+    "np.where",
+    (DUCK,),
+)
+refuse(
+    "an array of another library that is stored into one of NumPy's",
+    """
+def f(x):
+    y = np.zeros(2)
+    y[0] = np.sum(x)
+    ^^^^
+    return np.sum(y)
+""",
+    errors.UnsupportedError,
+    "a tests.duck.strict.Strict is stored into an array of NumPy's, which would convert it",
+    "np.stack",
+    (DUCK,),
+)
+refuse(
+    "an array of another library that is changed in place",
+    """
+def f(x):
+    x += 1.0
+    ^^^^^^^^
+    return np.sum(x)
+""",
+    errors.UnsupportedError,
+    "'x' may be a tests.duck.strict.Strict, which is changed in place by \\+=",
+    "x = x",
+    (DUCK,),
+)
+refuse(
+    "an array of another library that is converted",
+    """
+def f(x):
+    return np.sum(np.asarray(x) ** 2)
+                  ^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "np.asarray computes a tests.duck.strict.Strict, or copies it from where it is",
+    "leave it as it is",
+    (DUCK,),
+)
+refuse(
+    "what only another library's arrays have",
+    """
+def f(x):
+    return np.sum(x.compute())
+                  ^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "the attribute 'compute' of a tests.duck.strict.Strict",
+    "a function of NumPy's",
+    (DUCK,),
+)
+refuse(
+    "a function that NumPy does not hand to arrays of other libraries",
+    """
+def f(x):
+    return np.sum(ad.nn.relu(x))
+                  ^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "the function calls relu, which NumPy does not hand to a tests.duck.strict.Strict",
+    "other functions of NumPy's",
+    (DUCK,),
+)
+refuse(
+    "a subscript by an array, of an array of another library",
+    """
+def f(x):
+    return np.sum(x[np.array([0, 1, 1])] ** 2)
+                  ^^^^^^^^^^^^^^^^^^^^^^
+""",
+    errors.UnsupportedError,
+    "the derivative of a subscript by an array adds to repeated places, and no public function does so",
+    "take slices",
+    (DUCK,),
+)
+refuse(
+    "a store into an argument beside an array of another library",
+    """
+def f(a, x):
+^^^^^^^^^^^^
+    a[0] = 1.0
+    return np.sum(a * x)
+""",
+    errors.AliasError,
+    "the function writes to the array 'a', and 'x', a tests.duck.strict.Strict, may read from it",
+    "a.copy",
+    (X, DUCK),
 )
 refuse(
     "a subclass of an array",

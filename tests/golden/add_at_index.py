@@ -19,17 +19,18 @@ arguments = (np.linspace(0.3, 1.5, 5), np.array([0, 2, 2, 1, 0]), np.linspace(1.
 
 # === emitted ===
 import numpy as np
+from autodiff_compiler.runtime import add_at
 
 
 def histogram_grad(w, index, x):
     out = np.zeros(4)
     np.add.at(out, index, w * x)
     for k in range(2):
-        t = w[k]
-        out[k] += t * t
+        w_k = w[k]
+        out[k] += w_k * w_k
     out_bar = np.zeros_like(out)
     # adjoint of line 13: picked = out[index]
-    np.add.at(out_bar, index, 2.0 * out[index])
+    add_at(out_bar, index, 2.0 * out[index])
     w_bar = np.zeros_like(w)
     # adjoint of line 11: for k in range(2):
     for k in reversed(range(2)):

@@ -17,7 +17,9 @@ import numpy as np
 
 
 def weighted_grad(a, b, c):
-    t = np.exp(a)
+    exp_a = np.exp(a)
     # adjoint of line 9: return np.sum(np.exp(a) * b / c)
-    t2 = 1.0 / c
-    return t2 * b * np.minimum(t, 1.7976931348623157e+308), -(t2 * (t * b / c))
+    b_exp_a_bar = 1.0 / c
+    return b_exp_a_bar * b * np.minimum(exp_a, 1.7976931348623157e308), -(
+        b_exp_a_bar * (exp_a * b / c)
+    )

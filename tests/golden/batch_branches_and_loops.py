@@ -27,7 +27,7 @@ def cost_batch(path, limit):
     total = np.zeros(path.shape[0])
     for k in range(1, path.shape[1]):
         step = path[:, k] - path[:, k - 1]
-        total2 = total + step ** 2
+        total2 = total + step**2
         total3 = total + np.sqrt(-step)
         total = np.where(step < -limit, total3, total)
         total = np.where(step > 0.0, total2, total)

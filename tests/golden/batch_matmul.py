@@ -18,10 +18,12 @@ import numpy as np
 
 
 def attention_grad(q, k):
-    t = k.transpose(0, 2, 1)
-    t2 = np.sqrt(q.shape[2])
-    s = q @ t / t2
-    t3 = np.tanh(s)
+    k_T = k.transpose(0, 2, 1)
+    t = np.sqrt(q.shape[2])
+    s = q @ k_T / t
+    tanh_s = np.tanh(s)
     # adjoint of line 9: s = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
-    t2 = (1.0 - t3 * t3) / t2
-    return t2 @ np.swapaxes(t, -1, -2), (np.swapaxes(q, -1, -2) @ t2).transpose(0, 2, 1)
+    q_k_T_bar = (1.0 - tanh_s * tanh_s) / t
+    return q_k_T_bar @ np.swapaxes(k_T, -1, -2), (np.swapaxes(q, -1, -2) @ q_k_T_bar).transpose(
+        0, 2, 1
+    )

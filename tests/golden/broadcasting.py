@@ -25,11 +25,11 @@ def standardise_grad(x, scale, shift):
     # adjoint of line 11: return np.sum(((x - mu) / sigma * scale + shift) ** 3)
     t2 = 3.0 * (t * scale + shift) ** 2
     x_bar = t2 * scale / sigma
-    t3 = x_bar.sum(axis=0)
+    sum_x_bar = x_bar.sum(axis=0)
     # adjoint of line 10: sigma = x.std(axis=0)
     n = x.shape[0]
-    t4 = x - x.sum(axis=0, keepdims=True) / n
-    x_bar -= over((x_bar * t).sum(axis=0), sigma * n) * t4
+    t3 = x - x.sum(axis=0, keepdims=True) / n
+    x_bar -= over((x_bar * t).sum(axis=0), sigma * n) * t3
     # adjoint of line 9: mu = x.mean(axis=0)
-    x_bar -= t3 / n
+    x_bar -= sum_x_bar / n
     return x_bar, (t2 * t).sum(axis=0), t2.sum()

@@ -19,8 +19,8 @@ import numpy as np
 
 def loss_grad(params_w, params_b, params_scale, x):
     h = np.tanh(x @ params_w + params_b)
-    t = h * h
+    h_sq = h * h
     # adjoint of line 9: h = np.tanh(x @ params["w"] + params["b"])
-    t2 = 1.0 - h * h
-    t2 = 2.0 * (params_scale / t.size) * h * t2
-    return {'w': x.T @ t2, 'b': t2.sum(axis=0), 'scale': np.mean(t)}
+    one_minus_h_sq = 1.0 - h * h
+    x_params_w_bar = 2.0 * (params_scale / h_sq.size) * h * one_minus_h_sq
+    return {"w": x.T @ x_params_w_bar, "b": x_params_w_bar.sum(axis=0), "scale": np.mean(h_sq)}

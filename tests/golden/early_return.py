@@ -19,49 +19,33 @@ derived = ad.grad(first_passage, argnums=(0, 1))
 arguments = (1.1, 0.9)
 
 # === emitted ===
-import numpy as np
-
-
 def first_passage_grad(x, drift):
     cond = drift == 0.0
     x_saved = []
-    x_saved2 = []
-    if cond:
-        trips = None
-    else:
+    if not cond:
         trips = 0
         code = 0
         for _ in range(20):
-            x2 = x * x * 0.4 + drift
-            if x2 > 2.0:
-                x_saved.append(x)
-                x = x2
+            x_saved.append(x)
+            x = x * x * 0.4 + drift
+            if x > 2.0:
                 code = 3
                 break
-            x_saved2.append(x)
-            x = x2
             trips += 1
     # adjoint of line 9: if drift == 0.0:
     if cond:
         drift_bar, x_bar = 0.0, 0.0
     else:
         # adjoint of line 15: return x
-        if code == 0:
-            x_bar, t = 1.0, 0.0
-        else:
-            x_bar, t = 0.0, 1.0
-        # adjoint of line 11: for k in range(20):
-        if code != 0:
-            x = x_saved.pop()
+        if code == 3:
             # adjoint of line 14: return x * k
-            drift_bar = x_bar + t * trips
-            # adjoint of line 12: x = x * x * 0.4 + drift
-            x_bar = 2.0 * (drift_bar * 0.4 * x)
+            x_bar = 1.0 * trips
         else:
-            drift_bar = 0.0
+            x_bar = 1.0
+        drift_bar = 0.0
         # adjoint of line 11: for k in range(20):
-        for _ in reversed(range(trips)):
-            x = x_saved2.pop()
+        for _ in reversed(range(trips + (code != 0))):
+            x = x_saved.pop()
             # adjoint of line 12: x = x * x * 0.4 + drift
             drift_bar += x_bar
             x_bar = 2.0 * (x_bar * 0.4 * x)

@@ -20,9 +20,6 @@ derived = ad.grad(huber, argnums=(0, 1))
 arguments = (3.0, 0.7)
 
 # === emitted ===
-import numpy as np
-
-
 def huber_grad(x, delta):
     r = x - 1.0
     # adjoint of line 10: if r > delta:
@@ -35,12 +32,12 @@ def huber_grad(x, delta):
         r_bar = -delta
         if r < r_bar:
             # adjoint of line 13: out = -delta * (r + 0.5 * delta)
-            r_bar_bar = r + 0.5 * delta
+            minus_delta_bar = r + 0.5 * delta
             delta_bar = delta * -0.5
         else:
             # adjoint of line 15: out = 0.5 * r * r
             r_bar = 0.5 * r + r * 0.5
-            r_bar_bar, delta_bar = 0.0, 0.0
+            minus_delta_bar, delta_bar = 0.0, 0.0
         # adjoint of line 12: elif r < -delta:
-        delta_bar = delta_bar - r_bar_bar
+        delta_bar = delta_bar - minus_delta_bar
     return r_bar, delta_bar

@@ -23,17 +23,17 @@ def fold_grad(a, b):
     t = np.stack([c, c * c])
     m = np.reshape(t, (2, 2, -1))
     # adjoint of line 11: return np.sum(m[0] * m[1]) + np.sum(np.diff(c) ** 2)
-    t2 = 2.0 * np.diff(c)
+    diff_c_bar = 2.0 * np.diff(c)
     c_bar = np.zeros_like(c)
-    c_bar[1:] = t2
-    c_bar[:-1] -= t2
+    c_bar[1:] = diff_c_bar
+    c_bar[:-1] -= diff_c_bar
     m_bar = np.zeros_like(m)
     m_bar[1] = m[0]
     m_bar[0] += m[1]
     # adjoint of line 10: m = np.stack([c, c * c]).reshape(2, 2, -1)
-    t = np.reshape(m_bar, t.shape)
-    c_bar += t[0]
-    c_bar += 2.0 * (t[1] * c)
+    t, t2 = np.reshape(m_bar, t.shape)
+    c_bar += t
+    c_bar += 2.0 * (t2 * c)
     # adjoint of line 9: c = np.concatenate([a, b[::-1]])
     n = a.shape[0]
     b_bar = np.zeros_like(b)

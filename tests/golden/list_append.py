@@ -17,9 +17,6 @@ derived = ad.grad(spread_of)
 arguments = (0.3, 4)
 
 # === emitted ===
-import numpy as np
-
-
 def spread_of_grad(x, n):
     t = []
     x_saved = []

@@ -18,12 +18,12 @@ import numpy as np
 
 
 def loss_grad(w, x, y):
-    t = np.exp(-(x @ w))
-    t2 = 1 + t
-    p = 1 / t2
+    exp_minus_x_w = np.exp(-(x @ w))
+    t = 1 + exp_minus_x_w
+    p = 1 / t
     # adjoint of line 10: return -np.mean(y * np.log(p) + (1 - y) * np.log(1 - p))
-    t3 = -1.0 / x.shape[0]
-    t4 = t3 * y / p
+    t2 = -1.0 / x.shape[0]
+    t3 = t2 * y / p
     # adjoint of line 9: p = 1 / (1 + np.exp(-(x @ w)))
-    t2 = (t4 - t3 * (1 - y) / (1 - p)) / t2
-    return t2 * p * np.minimum(t, 1.7976931348623157e+308) @ x
+    t = (t3 - t2 * (1 - y) / (1 - p)) / t
+    return t * p * np.minimum(exp_minus_x_w, 1.7976931348623157e308) @ x

@@ -24,5 +24,5 @@ def loss_grad(w1, b1, w2, b2, x, y):
     # adjoint of line 11: return np.sum((out - y) ** 2)
     out_bar = 2.0 * (out - y)
     # adjoint of line 9: h = np.tanh(x @ w1 + b1)
-    t = out_bar @ w2.T * (1.0 - h * h)
-    return x.T @ t, t.sum(axis=0), h.T @ out_bar, out_bar.sum(axis=0)
+    x_w1_plus_b1_bar = out_bar @ w2.T * (1.0 - h * h)
+    return x.T @ x_w1_plus_b1_bar, x_w1_plus_b1_bar.sum(axis=0), h.T @ out_bar, out_bar.sum(axis=0)

@@ -25,20 +25,20 @@ import numpy as np
 
 
 def energy_grad(u0, v0, dt):
-    u0_saved = []
-    u0 = u0.copy()
-    v0 = v0.copy()
+    u_saved = []
+    u = u0.copy()
+    v = v0.copy()
     for _ in range(3):
-        u0[...] += dt * v0
-        u0_saved.append(u0.copy())
-        v0[...] -= dt * np.sin(u0)
+        u += dt * v
+        u_saved.append(u.copy())
+        v -= dt * np.sin(u)
     # adjoint of line 17: return np.sum(v * v) - np.sum(np.cos(u))
-    u0_bar = np.sin(u0)
-    v0_bar = 2.0 * v0
+    u_bar = np.sin(u)
+    v_bar = 2.0 * v
     # adjoint of line 15: for _ in range(3):
-    for u0 in reversed(u0_saved):
+    for u in reversed(u_saved):
         # adjoint of line 10: v -= dt * np.sin(u)
-        u0_bar -= v0_bar * dt * np.cos(u0)
+        u_bar -= v_bar * dt * np.cos(u)
         # adjoint of line 9: u += dt * v
-        v0_bar += u0_bar * dt
-    return u0_bar, v0_bar
+        v_bar += u_bar * dt
+    return u_bar, v_bar

@@ -22,30 +22,29 @@ import numpy as np
 
 
 def lattice_grad(p, up):
-    t = p - 1.0
-    n = p.shape[0] - 1
+    p_minus_1 = p - 1.0
+    n_minus_1 = p.shape[0] - 1
     saved = []
-    v = np.maximum(t, 0.0).tolist()
-    for i in range(n, 0, -1):
+    v = np.maximum(p_minus_1, 0.0).tolist()
+    for i in range(n_minus_1, 0, -1):
         for j in range(i):
-            t2 = v[j + 1]
-            t3 = v[j]
-            saved.append((t3, t2))
-            v[j] = up * t2 + (1.0 - up) * t3
-    v[0]
-    t2 = 1.0 - up
+            v_next = v[j + 1]
+            v_j = v[j]
+            saved.append((v_j, v_next))
+            v[j] = up * v_next + (1.0 - up) * v_j
+    one_minus_up = 1.0 - up
     v_bar = [0.0] * p.shape[0]
     # adjoint of line 14: return v[0]
     v_bar[0] = 1.0
     up_bar = 0.0
     # adjoint of line 11: for i in range(n - 1, 0, -1):
-    for i in reversed(range(n, 0, -1)):
+    for i in reversed(range(n_minus_1, 0, -1)):
         # adjoint of line 12: for j in range(i):
         for j in reversed(range(i)):
-            t3, t4 = saved.pop()
+            v_j, v_next = saved.pop()
             # adjoint of line 13: v[j] = up * v[j + 1] + (1.0 - up) * v[j]
-            t5 = v_bar[j]
-            v_bar[j] = t5 * t2
-            up_bar = up_bar - t5 * t3 + t5 * t4
-            v_bar[j + 1] += t5 * up
-    return np.array(v_bar) * (0.5 * np.sign(t) + 0.5), up_bar
+            v_bar_j = v_bar[j]
+            v_bar[j] = v_bar_j * one_minus_up
+            up_bar = up_bar - v_bar_j * v_j + v_bar_j * v_next
+            v_bar[j + 1] += v_bar_j * up
+    return np.array(v_bar) * (0.5 * np.sign(p_minus_1) + 0.5), up_bar

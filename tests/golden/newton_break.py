@@ -19,37 +19,18 @@ derived = ad.grad(root)
 arguments = (2.0,)
 
 # === emitted ===
-import numpy as np
-
-
 def root_grad(a):
     saved = []
-    saved2 = []
     x = a
-    trips = 0
-    code = 0
     for _ in range(50):
         step = (x * x - a) / (2.0 * x)
-        x2 = x - step
+        saved.append((x, step))
+        x -= step
         if abs(step) < 1e-10:
-            saved.append((x, step))
-            x = x2
-            code = 1
             break
-        saved2.append((x, step))
-        x = x2
-        trips += 1
+    x_bar, a_bar = 1.0, 0.0
     # adjoint of line 10: for _ in range(50):
-    if code != 0:
-        x, step = saved.pop()
-        # adjoint of line 11: step = (x * x - a) / (2.0 * x)
-        t = -1.0 / (2.0 * x)
-        a_bar = -t
-        x_bar = 1.0 + t * step * -2.0 + 2.0 * (t * x)
-    else:
-        x_bar, a_bar = 1.0, 0.0
-    # adjoint of line 10: for _ in range(50):
-    for x, step in reversed(saved2):
+    for x, step in reversed(saved):
         # adjoint of line 11: step = (x * x - a) / (2.0 * x)
         t = x_bar / (2.0 * x)
         a_bar += t

@@ -18,12 +18,12 @@ import numpy as np
 
 
 def angle_grad(a, b):
-    t = np.linalg.norm(a)
-    u = a / t
-    t2 = u - b
+    norm_a = np.linalg.norm(a)
+    u = a / norm_a
+    t = u - b
     # adjoint of line 10: return np.linalg.norm(u - b)
-    u_bar = 1.0 / (np.linalg.norm(t2) or np.inf) * t2
+    u_bar = 1.0 / (np.linalg.norm(t) or np.inf) * t
     # adjoint of line 9: u = a / np.linalg.norm(a)
-    a_bar = u_bar / t
-    a_bar -= a_bar.dot(u) / (t or np.inf) * a
+    a_bar = u_bar / norm_a
+    a_bar -= a_bar.dot(u) / (norm_a or np.inf) * a
     return a_bar, -u_bar

@@ -28,10 +28,7 @@ derived = ad.grad(f)
 arguments = (1.3,)
 
 # === emitted ===
-import numpy as np
-
-
 def f_grad(x):
-    t = x * x
-    t = t * t
-    return 3.0 + 2.0 * ((2.0 * t + t) * x)
+    x_sq = x * x
+    x_sq_sq = x_sq * x_sq
+    return 3.0 + 2.0 * ((2.0 * x_sq_sq + x_sq_sq) * x)

@@ -35,9 +35,9 @@ def loss_grad(w, u, xs, target):
     for t in reversed(range(n)):
         h2 = h_saved.pop()
         # adjoint of line 11: h = np.tanh(w @ h + u @ xs[t])
-        t2 = h_bar * (1.0 - h * h)
-        h_bar = t2 @ w
-        columns[t] = t2
+        w_h_bar = h_bar * (1.0 - h * h)
+        h_bar = w_h_bar @ w
+        columns[t] = w_h_bar
         rows[t] = h2
         h = h2
     return columns.T @ rows, columns.T @ xs

@@ -18,9 +18,6 @@ derived = ad.grad(recur, argnums=(0, 1))
 arguments = (0.3, 3.1, 6)
 
 # === emitted ===
-import numpy as np
-
-
 def recur_grad(x, a, n):
     x_saved = []
     for _ in range(n):
@@ -35,9 +32,9 @@ def recur_grad(x, a, n):
         # adjoint of line 10: if x > 0.5:
         if x > 0.5:
             # adjoint of line 11: x = a * x * (1.0 - x)
-            t = x_bar * (1.0 - x)
-            a_bar += t * x
-            x_bar = t * a - x_bar * (a * x)
+            a_x_bar = x_bar * (1.0 - x)
+            a_bar += a_x_bar * x
+            x_bar = a_x_bar * a - x_bar * (a * x)
         else:
             # adjoint of line 13: x = x + 0.1 * a
             a_bar += x_bar * 0.1

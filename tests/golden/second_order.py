@@ -29,6 +29,6 @@ def squared_slope_grad(x):
     x_bar_bar = 2.0 * x_bar
     # adjoint of line 9: return np.sum(np.sin(x) * x)
     x_bar = x_bar_bar * t
-    x_bar -= x_bar_bar * x * np.sin(x)
-    x_bar += x_bar_bar * np.cos(x)
-    return x_bar
+    x_bar2 = x_bar - x_bar_bar * x * np.sin(x)
+    x_bar2 += x_bar
+    return x_bar2

@@ -15,9 +15,6 @@ derived = ad.grad(ad.grad(iterate))
 arguments = (1.1,)
 
 # === emitted ===
-import numpy as np
-
-
 def iterate_grad_grad(x):
     x_saved = []
     x_saved2 = []
@@ -36,9 +33,9 @@ def iterate_grad_grad(x):
     # adjoint of line 9: for _ in range(4):
     for x, x_bar in reversed(saved):
         # adjoint of line 10: x = x * x - 0.3 * x
-        t = x_bar_bar * 2.0
-        x_bar_bar = t * x + x_bar_bar * -0.3
-        x_saved_bar.append(t * x_bar)
+        x_bar_x_bar = x_bar_bar * 2.0
+        x_bar_bar = x_bar_x_bar * x + x_bar_bar * -0.3
+        x_saved_bar.append(x_bar_x_bar * x_bar)
     x_bar = 0.0
     # adjoint of line 9: for _ in range(4):
     for x in reversed(x_saved2):

@@ -19,19 +19,15 @@ import numpy as np
 
 
 def loss_grad(logits, labels):
-    t = np.max(logits, axis=1, keepdims=True)
-    z = logits - t
-    t2 = np.exp(z)
-    t3 = t2.sum(axis=1, keepdims=True)
-    logp = z - np.log(t3)
-    t4 = np.arange(labels.shape[0])
-    logp[t4, labels]
+    z = logits - np.max(logits, axis=1, keepdims=True)
+    exp_z = np.exp(z)
+    sum_exp_z = exp_z.sum(axis=1, keepdims=True)
+    logp = z - np.log(sum_exp_z)
+    t = np.arange(labels.shape[0])
+    logp[t, labels]
     logp_bar = np.zeros_like(logits)
     # adjoint of line 11: return -logp[np.arange(len(labels)), labels].mean()
-    logp_bar[t4, labels] = -1.0 / labels.shape[0]
+    logp_bar[t, labels] = -1.0 / labels.shape[0]
     # adjoint of line 10: logp = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
-    logp_bar -= logp_bar.sum(axis=1, keepdims=True) / t3 * t2
-    # adjoint of line 9: z = logits - logits.max(axis=1, keepdims=True)
-    t = logits == t
-    logp_bar -= logp_bar.sum(axis=1, keepdims=True) / t.sum(axis=1, keepdims=True) * t
+    logp_bar -= logp_bar.sum(axis=1, keepdims=True) / sum_exp_z * exp_z
     return logp_bar

@@ -24,8 +24,8 @@ def solve_grad(a, b):
     n = b.shape[0]
     x = np.zeros(n)
     for i in range(n):
-        t = a[i, i]
-        t = (b[i] - a[i, :i].dot(x[:i])) / t
+        a_i_i = a[i, i]
+        t = (b[i] - a[i, :i].dot(x[:i])) / a_i_i
         x[i] = t
     # adjoint of line 13: return np.sum(x * x)
     x_bar = 2.0 * x
@@ -34,11 +34,9 @@ def solve_grad(a, b):
     # adjoint of line 11: for i in range(n):
     for i in reversed(range(n)):
         # adjoint of line 12: x[i] = (b[i] - a[i, :i] @ x[:i]) / a[i, i]
-        t = x_bar[i]
-        x_bar[i] = 0.0
-        t = t / a[i, i]
-        a_bar[i, i] -= t * x[i]
-        x_bar[:i] -= t * a[i, :i]
-        a_bar[i, :i] -= t * x[:i]
-        b_bar[i] += t
+        b_i_bar = x_bar[i] / a[i, i]
+        a_bar[i, i] -= b_i_bar * x[i]
+        x_bar[:i] -= b_i_bar * a[i, :i]
+        a_bar[i, :i] -= b_i_bar * x[:i]
+        b_bar[i] += b_i_bar
     return a_bar, b_bar

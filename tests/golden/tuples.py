@@ -18,18 +18,15 @@ derived = ad.grad(walk, argnums=(0, 1))
 arguments = (0.7, 1.3, np.array([0.5, 1.5, -0.3]))
 
 # === emitted ===
-import numpy as np
-
-
 def walk_grad(a, b, steps):
     x = a * b
     y = a + b
     n = min(steps.shape[0], 3)
     steps_list = steps.tolist()
     for i in range(n):
-        t = y * steps_list[i]
+        y_s = y * steps_list[i]
         y = x - i * y
-        x = t
+        x = y_s
     x_bar, y_bar = y, x
     # adjoint of line 10: for s, k in zip(steps, range(3)):
     for i in reversed(range(n)):

@@ -17,12 +17,12 @@ import numpy as np
 
 
 def rosenbrock_value_and_grad(x):
-    t = x[:-1]
-    t2 = x[1:] - t ** 2
-    t3 = 1.0 - t
+    x_head = x[:-1]
+    t = x[1:] - x_head**2
+    one_minus_x_head = 1.0 - x_head
     # adjoint of line 9: return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
-    t4 = 200.0 * t2
+    x_tail_bar = 200.0 * t
     x_bar = np.zeros_like(x)
-    x_bar[:-1] = -(t4 * (2.0 * t)) - 2.0 * t3
-    x_bar[1:] += t4
-    return (100.0 * t2 ** 2 + t3 ** 2).sum(), x_bar
+    x_bar[:-1] = -(x_tail_bar * (2.0 * x_head)) - 2.0 * one_minus_x_head
+    x_bar[1:] += x_tail_bar
+    return (100.0 * t**2 + one_minus_x_head**2).sum(), x_bar

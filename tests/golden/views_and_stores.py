@@ -24,24 +24,23 @@ from autodiff_compiler.runtime import sum_to
 
 
 def mix_grad(a):
-    a[:, 1]
     t = a[:, 1][:3] * 2.0
-    a2 = a.copy()
-    a2[:2][1] = t
-    t2 = a2[2, 2]
-    a2[:, 1][0] = t2 ** 2
-    a2.T[0, 2:] = 1.0
-    a_bar = np.full_like(a, a2[:2][0])
+    m = a.copy()
+    m[:2][1] = t
+    m_2_2 = m[2, 2]
+    m[:, 1][0] = m_2_2**2
+    m.T[0, 2:] = 1.0
+    m_bar = np.full_like(a, m[:2][0])
     # adjoint of line 15: return np.sum(m * top[0])
-    a_bar[:2][0] += a2.sum(axis=0)
+    m_bar[:2][0] += m.sum(axis=0)
     # adjoint of line 14: m.T[0, 2:] = 1.0
-    a_bar.T[0, 2:] = 0.0
+    m_bar.T[0, 2:] = 0.0
     # adjoint of line 13: column[0] = m[2, 2] ** 2
-    t3 = a_bar[:, 1][0]
-    a_bar[:, 1][0] = 0.0
-    a_bar[2, 2] += t3 * (2.0 * t2)
-    t = sum_to(a_bar[:2][1], t).copy()
+    t2 = m_bar[:, 1][0]
+    m_bar[:, 1][0] = 0.0
+    m_bar[2, 2] += t2 * (2.0 * m_2_2)
+    t = sum_to(m_bar[:2][1], t).copy()
     # adjoint of line 12: top[1] = column[:3] * 2.0
-    a_bar[:2][1] = 0.0
-    a_bar[:, 1][:3] += t * 2.0
-    return a_bar
+    m_bar[:2][1] = 0.0
+    m_bar[:, 1][:3] += t * 2.0
+    return m_bar

@@ -21,15 +21,15 @@ def layer_vjp(w, x):
     w2 = w.copy()
     x2 = x.copy()
     h = np.tanh(w2 @ x2)
-    t = (h * h).sum()
-    t2 = h / t
+    sum_h_sq = (h * h).sum()
+    h_over_sum_h_sq = h / sum_h_sq
 
     def pullback(out_bar):
         # adjoint of line 10: return h / np.sum(h * h)
-        h_bar = out_bar / t
-        h_bar += -2.0 * (h_bar.dot(t2) * h)
+        h_bar = out_bar / sum_h_sq
+        h_bar -= 2.0 * (h_bar.dot(h_over_sum_h_sq) * h)
         # adjoint of line 9: h = np.tanh(w @ x)
-        t3 = h_bar * (1.0 - h * h)
-        return t3[:, None] * x2, t3 @ w2
+        w_x_bar = h_bar * (1.0 - h * h)
+        return w_x_bar[:, None] * x2, w_x_bar @ w2
 
-    return t2.copy(), pullback
+    return h_over_sum_h_sq.copy(), pullback

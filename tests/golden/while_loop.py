@@ -17,16 +17,11 @@ derived = ad.grad(decay, argnums=(0, 1))
 arguments = (2.0, 0.7)
 
 # === emitted ===
-import numpy as np
-
-
 def decay_grad(x, rate):
     x_saved = []
-    trips = 0
     while x > 0.1:
         x_saved.append(x)
         x *= rate
-        trips += 1
     x_bar, rate_bar = 0.0, 0.0
     # adjoint of line 10: while x > 0.1:
     for x in reversed(x_saved):

@@ -702,6 +702,7 @@ APART = {
     *[(lookup(fn), "*args") for fn in (runtime.difference_pullback, runtime.difference_pushforward)],  # they refuse
     (lookup(runtime.difference_pullback), "g"),
     (lookup(runtime.difference_pushforward), "d"),
+    (opset.SNAPSHOT, "a"),  # a copy, in a file that is open: tests/api/test_checkpoints.py
     (opset.LIST_NEW, "items"),
     (UNSTACK, "a"),
     (opset.LIST_APPEND, "l"),

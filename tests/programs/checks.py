@@ -53,7 +53,7 @@ Args = tuple[Any, ...]
 STEPS = (1e-4, 1e-5, 1e-6)
 DIRECTIONS = 2
 LARGEST = 1e5  # beyond, differences say little
-CHECKS = ("second", "plain", "warm", "float32", "tangent", "batch", "examples", "jacobian", "checkpoint")
+CHECKS = ("second", "plain", "warm", "float32", "tangent", "batch", "examples", "jacobian", "checkpoint", "budget")
 RANGES = re.compile(r"for (\w+) in range\(([^:\n]*)\):")
 DEFAULTS = """
 
@@ -299,6 +299,8 @@ def _check(source: str, seed: int, checks: tuple[str, ...]) -> str:
             done.add("jacobian")
         if "examples" in checks and check_examples(program, args, seed + run):
             done.add("examples")
+        if "budget" in checks and run != 2 and check_budget(program, args, got):
+            done.add("budget")
         if "checkpoint" in checks and run != 2 and check_checkpoint(program, args, got):
             done.add("checkpoint")
         if "float32" in checks and run == 0 and check_float32(program, args, got):
@@ -550,6 +552,30 @@ def check_checkpoint(program: Program, args: Args, got: Args) -> bool:
         if not same_state(other.state(), left):
             raise Wrong(f"{what} leaves {other.state()!r} outside, the program {left!r}")
     return True
+
+
+def check_budget(program: Program, args: Args, got: Args) -> bool:
+    """The gradient of the program within a budget of bytes, against that without one. The budget is so small that loops
+    keep snapshots."""
+    cut = Program(program.source, "kept_program")
+    cut.run = program.run
+    wrt = tuple(range(len(cut.pack(*args))))
+    for budget in (600, 2000, 6000, 50_000):
+        cut.gradient = ad.grad(cut.f, argnums=wrt, max_residual_bytes=budget)
+        try:
+            found = cut.gradient_of(fresh(args))
+        except Refused as error:
+            if "max_residual_bytes leaves" in str(error):
+                continue
+            if "max_residual_bytes, and a loop" in str(error):
+                return False
+            raise
+        for k, (a, b) in enumerate(zip(found, got, strict=True)):
+            size = max(1.0, float(np.max(np.abs(b), initial=0.0)))
+            if not np.allclose(a, b, rtol=1e-9, atol=1e-10 * size, equal_nan=True):
+                raise Wrong(f"with {budget} bytes to keep, the gradient is {a!r} for argument {k}, not {b!r}")
+        return True
+    return False
 
 
 def check_examples_inside(program: Program, given: Any, slopes: list[list[Any]]) -> None:

@@ -3,7 +3,8 @@
     python -m tests.programs.random_programs --start 0 --count 1000 --all --jobs 2 --shrink
 
 prints each program whose gradient is wrong, and how many were handled, refused and skipped. The text of program 17 of
-level 2: ``python -m tests.programs.random_programs --show 17 --level 2``.
+level 2: ``python -m tests.programs.random_programs --show 17 --level 2``. ``--without numbers`` leaves a pass out, and
+``--without each`` a pass of each program, by turns (`transforms.pipeline.optional_names`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_compiler.transforms import pipeline
 from tests.programs.checks import CHECKS, Timeout, arguments, check_program, fresh, load, refusals, told
 from tests.programs.generator import LEVELS, generate
 from tests.programs.shrink import shrink
@@ -136,19 +138,30 @@ def examine(seeds: list[int], options: argparse.Namespace) -> list[tuple[int, st
         source = generate(seed, level)
 
         def run(text: str, seed: int = seed) -> str:
-            return (
-                check_lowering(text, seed)
-                if options.lowering
-                else check_in_time(text, seed, chosen_checks(options, seed))
-            )
+            with pipeline.leaving_out(left_out(options.without, seed)):
+                return (
+                    check_lowering(text, seed)
+                    if options.lowering
+                    else check_in_time(text, seed, chosen_checks(options, seed))
+                )
 
         result = run(source)
+        if result.startswith("WRONG") and options.without:
+            result += f" (without {', '.join(left_out(options.without, seed))})"
         if result.startswith("WRONG") and options.shrink:
             reason = kind_of_failure(result)
             source = shrink(source, lambda text: kind_of_failure(run(text)) == reason)
-            result = run(source)
+            result = f"{run(source)}, smaller; it was {result}"
         out.append((seed, result, "" if result.startswith("ok") else source))
     return out
+
+
+def left_out(without: list[str], seed: int) -> list[str]:
+    """The passes that do not run for this program."""
+    if without != ["each"]:
+        return without
+    names = pipeline.optional_names()
+    return [names[seed // 8 % len(names)]]
 
 
 def chosen_checks(options: argparse.Namespace, seed: int) -> tuple[str, ...]:
@@ -159,7 +172,7 @@ def chosen_checks(options: argparse.Namespace, seed: int) -> tuple[str, ...]:
         return tuple(
             [
                 name
-                for name in ("second", "tangent", "batch", "examples", "jacobian", "checkpoint")
+                for name in ("second", "tangent", "batch", "examples", "jacobian", "checkpoint", "budget")
                 if getattr(options, name)
             ]
         )
@@ -169,7 +182,7 @@ def chosen_checks(options: argparse.Namespace, seed: int) -> tuple[str, ...]:
 def turns(seed: int) -> tuple[str, ...]:
     """The check of the unoptimised adjoint for each program, slower checks for every other one."""
     own = ("plain", "warm", "float32") if seed // 2 % 2 else ("plain", "second", "tangent")
-    turn = {1: "batch", 2: "checkpoint", 4: "jacobian", 7: "examples"}.get(seed % 8)
+    turn = {1: "batch", 2: "checkpoint", 3: "budget", 4: "jacobian", 7: "examples"}.get(seed % 8)
     return own if turn is None else (*own, turn)
 
 
@@ -193,9 +206,14 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--jacobian", action="store_true", help="Jacobians, Hessians and linear functions too")
     parser.add_argument("--examples", action="store_true", help="ad.batch, against a loop over examples")
     parser.add_argument("--checkpoint", action="store_true", help="loops in segments, and a checkpoint of it")
+    parser.add_argument("--budget", action="store_true", help="gradients within a budget of bytes")
     parser.add_argument("--all", action="store_true", help="all kinds of checks of each program")
     parser.add_argument("--turns", action="store_true", help="all kinds of checks, the dearer ones by turns")
     parser.add_argument("--lowering", action="store_true", help="only lower, and run the IR interpreter on the result")
+    parser.add_argument(
+        "--without", action="append", default=[], choices=[*pipeline.optional_names(), "each"], metavar="PASS",
+        help="leave an optional pass out, by its name; may be given again; 'each': one of each program, by turns",
+    )  # fmt: skip
     parser.add_argument("--shrink", action="store_true", help="make failing programs smaller before printing them")
     parser.add_argument("--refused", action="store_true", help="print why programs were refused, most frequent first")
     parser.add_argument(

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.by_hand import all_programs
 from benchmarks.derivatives import check_tangent, sides_of_tangent
+from benchmarks.in_numba import all_cases
 from benchmarks.kernels import all_kernels
 from benchmarks.run import WORKLOADS, as_tuple, linear_source
 from benchmarks.tangents_by_hand import TANGENTS
@@ -106,3 +107,28 @@ def test_programs_with_adjoints_by_hand(program):
         np.testing.assert_allclose(other, got, rtol=1e-9, atol=1e-11 * scale)
     for a, b in zip(args, before):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("case", list(all_cases()), ids=lambda case: case.name)
+def test_adjoints_in_loops(case):
+    """As Python: Numba takes seconds for each."""
+    import autodiff_compiler as ad
+
+    args = case.inputs(case.small)
+    before = [np.copy(a) for a in args]
+    got = case.in_numba(*args)
+    value, cotangents = ad.value_and_grad(case.function, argnums=case.argnums)(*args)
+    for a, b in zip(got, (value, *cotangents), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
+    for a, b in zip(args, before):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("case", list(all_cases()), ids=lambda case: case.name)
+def test_the_same_programs_in_jax(case):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    args = case.inputs(case.small)
+    value, cotangents = jax.value_and_grad(case.in_jax(), argnums=case.argnums)(*args)
+    for a, b in zip((value, *cotangents), case.in_numba(*args), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)

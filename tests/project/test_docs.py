@@ -98,6 +98,28 @@ assert found[-{len(body)}:] == {body!r}, found
     run(blocks_of("batching.md") + checks, tmp_path)
 
 
+def test_distributed_page_runs(tmp_path: Path) -> None:
+    pytest.importorskip("dask.array")
+    shown = re.findall(r"```text\n(.*?)```", (DOCS / "distributed.md").read_text(), re.DOTALL)
+    checks = f"""
+found = ad.grad(loss).source(w, x, y)
+unnumbered = lambda text: [line.partition(": ")[2] if "# adjoint" in line else line for line in text.splitlines()]
+assert unnumbered({shown[0]!r}) == unnumbered(found), found
+
+class Client:
+    def map(self, f, *items):
+        return [f(*item) for item in zip(*items)]
+
+    def submit(self, f, *args):
+        made = f(*args)
+        return type("Future", (), dict(result=lambda self: made))()
+
+value, gradient = step(Client(), w, 3)
+assert np.allclose(value, 3000 * np.log(2.0)) and gradient.shape == (5,)
+"""
+    run(blocks_of("distributed.md") + checks, tmp_path)
+
+
 def test_checkpoints_page_runs(tmp_path: Path) -> None:
     shown = re.findall(r"```text\n(.*?)```", (DOCS / "checkpoints.md").read_text(), re.DOTALL)
     checks = f"""

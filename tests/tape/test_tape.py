@@ -185,8 +185,7 @@ def test_source_and_ir_show_what_was_recorded():
         y = np.sum(np.tanh(x @ w))
     assert "np.tanh" in tape.ir()
     source = tape.source(y, w)
-    assert source.startswith("import numpy as np") and "def pullback(" in source
-    assert "\n# v2 = v1 @ w\n# v3 = np.tanh(v2)\ndef pullback(v1, v3):" in source
+    assert source.startswith("# v2 = v1 @ w\n# v3 = np.tanh(v2)\ndef pullback(v1, v3):")  # it needs no import
     with pytest.raises(RuntimeError, match="no gradient was taken"):
         tape.source()
     assert tape.gradient(y, w).shape == W.shape

@@ -94,9 +94,85 @@ def reads_all(x):
     return np.sum(y**2)
 
 
+def whole_columns(x):
+    y = np.zeros_like(x)
+    y[:, 0] = x[:, 0]
+    for j in range(1, x.shape[1]):
+        y[:, j] = x[:, j] * y[:, j - 1] + np.sin(x[:, j])
+    return np.sum(y**2)
+
+
+def columns_before(x):
+    """Gram and Schmidt: a column is made of those in front of it."""
+    y = np.zeros_like(x)
+    for j in range(x.shape[1]):
+        v = x[:, j] - y[:, :j] @ (y[:, :j].T @ x[:, j])
+        y[:, j] = v / np.sqrt(v @ v)
+    return np.sum(y**3)
+
+
+def columns_with_the_own(x):
+    """The store is read again in the same iteration of the reversed loop."""
+    y = x.copy()
+    for j in range(1, x.shape[1]):
+        y[:, j] = y[:, j] * np.sum(y[:, : j + 1], axis=1)
+    return np.sum(y**2)
+
+
+def columns_behind(x):
+    y = x.copy()
+    for j in range(x.shape[1] - 1):
+        y[:, j] = np.sum(y[:, j + 1 :], axis=1) * x[:, j] * y[:, j]
+    return np.sum(y**2)
+
+
+def blocks(x):
+    y = np.empty_like(x)
+    size = len(x) // 3
+    for h in range(3):
+        y[h * size : (h + 1) * size] = np.sin(x[h * size : (h + 1) * size]) * x[:size]
+    return np.sum(y**3)
+
+
+def blocks_that_overlap(x):
+    y = x * 1.0
+    size = len(x) // 3
+    for h in range(3):
+        y[h * size : (h + 1) * size + 1] = np.sin(y[h * size : (h + 1) * size + 1]) * x[0]
+    return np.sum(y**3)
+
+
+def blocks_that_are_read_again(x):
+    y = x * 1.0
+    size = len(x) // 3
+    for h in range(3):
+        part = y[h * size : (h + 1) * size] * 2.0
+        y[h * size : (h + 1) * size] = part * x[:size]
+        y[h * size : (h + 1) * size] *= y[h * size : (h + 1) * size]
+    return np.sum(y**3)
+
+
+def elimination(x):
+    """What is stored and what is read beside it."""
+    a = x @ x.T + 6.0 * np.eye(len(x))
+    for j in range(len(a) - 1):
+        column = a[j + 1 :, j] / a[j, j]
+        a[j + 1 :, j + 1 :] -= np.outer(column, a[j + 1 :, j])
+        a[j + 1 :, j] = column
+    return np.sum(np.log(np.diag(a))) + np.sum(a[-1])
+
+
+def from_the_end(x):
+    y = np.zeros_like(x)
+    for i in range(1, len(x)):
+        y[-i] = x[-i] * y[-i + 1] + x[i]
+    return np.sum(y**2)
+
+
 PROGRAMS = [
-    smoothed, two_steps_back, forward_difference, backwards, around, stored_twice, only_on_a_condition, sweeps,
-    in_an_argument, in_columns, reads_all,
+    whole_columns, columns_before, columns_with_the_own, columns_behind, blocks, blocks_that_overlap,
+    blocks_that_are_read_again, elimination, from_the_end, smoothed, two_steps_back, forward_difference, backwards,
+    around, stored_twice, only_on_a_condition, sweeps, in_an_argument, in_columns, reads_all,
 ]  # fmt: skip
 
 
@@ -121,6 +197,27 @@ def test_second_derivatives(f):
 @pytest.mark.parametrize("f", [smoothed, two_steps_back])
 def test_no_zero_is_stored(f):
     assert "[i] = 0.0" not in ad.grad(f).source(X) and "[i].copy()" not in ad.grad(f).source(X)
+
+
+@pytest.mark.parametrize("f", [whole_columns, columns_before, blocks])
+def test_no_column_and_no_block_of_zeros(f):
+    text = ad.grad(f).source(X)
+    assert "] = 0.0" not in text and ".copy()" not in text
+
+
+def test_no_matrix_is_copied_for_a_part_that_is_beside():
+    assert "a_bar.copy()" not in ad.grad(elimination).source(X)
+
+
+@pytest.mark.parametrize("size", [-2, 0, 1, 2])
+def test_blocks_of_any_size(size):
+    def f(x, size):
+        y = x * 1.0
+        for h in range(3):
+            y[h * size : (h + 1) * size] = np.sin(y[h * size : (h + 1) * size]) * x[0]
+        return np.sum(y**3)
+
+    assert_near(ad.grad(f)(X, size), differences(f, X, size))
 
 
 def test_zeros_that_are_read():

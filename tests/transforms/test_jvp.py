@@ -291,7 +291,7 @@ def test_the_code_is_one_sweep() -> None:
         return np.sum(h * h)
 
     text = source(f, np.ones((3, 2)), np.ones(2))
-    assert "(x_dot @ y + x @ y_dot) * (1.0 - t)" in text and "t = h * h" in text
+    assert "(x_dot @ y + x @ y_dot) * (1.0 - h_sq)" in text and "h_sq = h * h" in text
     assert "def f_jvp(x, y, x_dot, y_dot):" in text and "adjoint" not in text
 
 

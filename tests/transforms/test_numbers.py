@@ -9,6 +9,7 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.transforms import pipeline
+from tests.differences import differences
 
 PROGRAMS = []
 
@@ -500,3 +501,76 @@ def test_pickled_and_called_again():
     first = pullback(np.ones(3))
     y[:] = 0.0
     np.testing.assert_array_equal(pullback(np.ones(3))[0], first[0])
+
+
+def proved_by_a_logarithm(v, rs):
+    total = 0.0
+    for r in rs:
+        total += math.log(v) + r * r / v
+        v = 0.5 * v + r
+    return total
+
+
+def proved_in_some_iterations(v, rs):
+    total = 0.0
+    for r in rs:
+        if r > 1.0:
+            total += math.log(v)
+        total += r * r / v
+        v = 0.5 * v
+    return total
+
+
+def proved_of_another_version(v, rs):
+    total = 0.0
+    for r in rs:
+        total += r / v
+        v = v - 1.0
+        total += math.log(v + 3.0)
+    return total
+
+
+def proved_after_it(v, rs):
+    total = 0.0
+    for r in rs:
+        total += r / v
+        total += math.log(v)
+        v = 0.5 * v
+    return total
+
+
+def proved_by_a_quotient(v, w, rs):
+    total = 0.0
+    for r in rs:
+        total += w / (v * v + w) + r / (v * v + w)
+        v = 0.5 * v + 1.0
+    return total
+
+
+DIVIDING = {
+    proved_by_a_logarithm: ((0.7, np.array([1.0, 2.0])), 0),
+    proved_in_some_iterations: ((0.7, np.array([0.5, 2.0])), 1),
+    proved_of_another_version: ((0.7, np.array([0.5, 2.0])), 1),
+    proved_after_it: ((0.7, np.array([0.5, 2.0])), 0),
+    proved_by_a_quotient: ((0.7, 0.2, np.array([0.5, 2.0])), 0),
+}
+
+
+@pytest.mark.parametrize("fn", DIVIDING, ids=lambda f: f.__name__)
+def test_divisors_that_are_not_zero(fn):
+    """A divisor is not asked whether it is zero where the function has raised if it was."""
+    args, asked = DIVIDING[fn]
+    backward = ad.grad(fn).source(*args).split("# adjoint", 1)[1]
+    assert (" else " in backward) == bool(asked)
+    assert ad.grad(fn)(*args) == pytest.approx(differences(fn, *args), rel=1e-6)
+    for v in (0.0, 1.0, 2.0):
+        given = (v, *args[1:])
+        with np.errstate(all="ignore"):
+            assert value_or_error(ad.grad(fn), given) == value_or_error(ad.grad(fn, optimize="-numbers"), given)
+
+
+def value_or_error(f, args):
+    try:
+        return str(np.float64(f(*args)))
+    except (ArithmeticError, ValueError) as error:
+        return type(error).__name__

@@ -28,7 +28,7 @@ def emitted(name: str) -> str:
     [
         ("trisolv", {" / ": 2, ".dot(": 4, "\n": 14}),
         ("lu", {" / ": 2, ".dot(": 6, "] = ": 3, "\n": 23}),
-        ("cholesky", {" / t5": 2, "] = ": 6, "\n": 34}),
+        ("cholesky", {" / A_j_j": 2, "] = ": 6, "\n": 34}),
         ("gramschmidt", {"R[k, k]": 1, "Q[:, k]": 2, "A[:, j]": 1}),
         ("conjugate_gradient", {"M_dot": 2, " / ": 6}),
         ("heat_3d", {" * k_dot": 2, ".copy()": 4}),

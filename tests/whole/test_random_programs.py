@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autodiff_compiler.transforms import pipeline
 from tests.programs import checks as program_checks
 from tests.programs import random_programs
 from tests.programs.generator import LEVELS, generate
@@ -33,6 +34,25 @@ def test_random_programs(batch: int, request: pytest.FixtureRequest) -> None:
         }
         refused = {seed: text for seed, text in group.items() if text.startswith("refused")}
         assert len(refused) <= max(3, at_most * len(group)), refused
+
+
+@pytest.mark.parametrize("name", [*pipeline.optional_names(), "all"])
+def test_random_programs_without_a_pass(name: str) -> None:
+    """A pass that may be left out changes no gradient. ``random_programs --without PASS`` runs more programs."""
+    names = pipeline.optional_names() if name == "all" else [name]
+    start = 8 * pipeline.optional_names().index(name) if name != "all" else 200
+    with pipeline.leaving_out(names):
+        results = {
+            seed: random_programs.check_in_time(
+                generate(seed, random_programs.level_of(seed)), seed, random_programs.turns(seed)
+            )
+            for seed in range(90_000 + start, 90_008 + start)
+        }
+    wrong = {seed: text for seed, text in results.items() if text.startswith("WRONG")}
+    for seed in list(wrong)[:3]:
+        print(f"seed {seed}: {wrong[seed]}\n{generate(seed, random_programs.level_of(seed))}")
+    assert not wrong
+    assert sum(text.startswith("ok") for text in results.values()) > 4, results
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...duck import name_of
 from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS
 from ...ir.types import ANY, same_dtype
@@ -26,6 +27,7 @@ _AT_LEAST = {1: np.atleast_1d, 2: np.atleast_2d}
 @lowers(np.array, border=True)
 def _array(ctx: Ctx, source: Val, /, dtype: Val = None, **options: Val) -> Val:
     node = ctx.node
+    _refuse_duck(ctx, source)
     source = ctx.held_items(source, node)
     found = ctx.dtype_of(dtype, node)
     if getattr(found, "names", None) is not None and type(source) is not Ref:
@@ -65,6 +67,14 @@ def _array(ctx: Ctx, source: Val, /, dtype: Val = None, **options: Val) -> Val:
     return value
 
 
+def _refuse_duck(ctx: Ctx, a: Val) -> None:
+    """The program makes an array of NumPy's of one of another library. A definition of ours only wants an array."""
+    cls = ctx.read(a, ctx.node).type.duck if type(a) is Ref and ctx.frame.site is None else None
+    if cls is not None:
+        what = f"np.{ctx.callee.__name__} computes a {name_of(cls)}, or copies it from where it is"
+        ctx.fail(what, ctx.node, "leave it as it is, or convert it before the function is called")
+
+
 def _uncopied(ctx: Ctx, source: Val, found: Val, dtype: Val) -> Val:
     """``np.array(source, copy=False)``: the array itself, or ValueError."""
     t = ctx.read(source, ctx.node).type if type(source) is Ref else type_of(source) if type(source) is Value else ANY
@@ -99,6 +109,7 @@ def _fromiter(ctx: Ctx, iter: Val, dtype: Val, count: Val = -1, *, like: Val = N
 @lowers(np.asarray, np.asanyarray, border=True)
 def _asarray(ctx: Ctx, a: Val, dtype: Val = None, order: Val = None, *, copy: Val = None, **options: Val) -> Val:
     node = ctx.node
+    _refuse_duck(ctx, a)
     if copy is not None:
         return _array(ctx, a, dtype, order="K" if order is None else order, copy=copy, **options)
     if order is not None:

@@ -56,7 +56,12 @@ def _isinstance(ctx: Ctx, obj: Val, class_or_tuple: Val, /) -> Val:
         return proved("class", issubclass(found, classes))
     if type(obj) in (Ref, Value):
         t = type_of(ctx.operand(obj, ctx.node))
-        if t.kind in ("scalar", "generic") or (t.kind == "any" and t.dims == () and t.dtype is not None):
+        if t.duck is not None and t.duck is not object:
+            # What is computed of a duck array is one, or NumPy's.
+            answers = {issubclass(cls, classes) for cls in (t.duck, np.ndarray, np.float64)}
+            if len(answers) == 1:
+                return proved("class", answers.pop())
+        elif t.kind in ("scalar", "generic") or (t.kind == "any" and t.dims == () and t.dtype is not None):
             kinds: Any = _REAL if t.real else _SCALARS
             if t.dtype is not None:
                 kinds = [np.dtype(t.dtype).type, PYTHON.get(t.dtype.kind, int)]

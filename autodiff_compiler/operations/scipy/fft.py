@@ -31,7 +31,7 @@ def _without_workers(make: Any) -> Any:
 
 for _name, _type, _rule in (
     ("fft", fft_type, fft_pullback(fft.fft)), ("ifft", fft_type, fft_pullback(fft.ifft)),
-    ("rfft", rfft_type, rfft_pullback(fft.fft)), ("irfft", irfft_type, irfft_pullback(fft.rfft)),
+    ("rfft", rfft_type, rfft_pullback(fft.irfft)), ("irfft", irfft_type, irfft_pullback(fft.rfft)),
 ):  # fmt: skip
     op(f"scipy.fft.{_name}", "x: array, n, axis, norm, overwrite_x, workers", type=_without_workers(_type))
     vjp(getattr(fft, _name), "x", linear=True)(_without_workers(_rule))

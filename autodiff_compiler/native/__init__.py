@@ -1,0 +1,1 @@
+"""Machine code: from the SSA form to loops over numbers, and from these to the text that Numba compiles."""

@@ -1,0 +1,36 @@
+"""The lowering of a function, with the operations of all modules."""
+
+from __future__ import annotations
+
+from ..analysis.sharing import Sharing
+from ..ir.core import Function, Value
+from . import basics, control, foreign, functions, stacks  # noqa: F401  (they enter what they lower)
+from .bindings import resolve
+from .hoisting import drop_unread, hoist
+from .lowering import Lowered, Lowering, NameTaken
+from .nest import verify
+from .parallel import in_parallel
+from .promotion import Promoted
+
+
+def lower(fn: Function, sharing: Sharing, name: str, parallel: bool = False) -> Lowered:
+    """The program of a function. Raises NotNative. With `parallel`, threads run its loops where they may."""
+    kept: frozenset[str] = frozenset()
+    promoted: frozenset[Value] = frozenset()
+    while True:
+        try:
+            lowering = Lowering(fn, sharing, foreign.call, stacks.room, kept, promoted=promoted)
+            found = lowering.run(name)
+            break
+        except NameTaken as error:
+            kept = error.names
+        except Promoted as error:
+            promoted |= {error.value}
+    drop_unread(found.program)
+    if parallel:
+        resolve(found.program)
+        in_parallel(found.program, lowering.fresh)
+        drop_unread(found.program)
+    hoist(found.program)
+    verify(found.program)
+    return found

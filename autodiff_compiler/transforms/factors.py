@@ -1,0 +1,131 @@
+"""Factors: two numbers that an array of the adjoint is multiplied by become one, and go where there is one.
+
+The derivative of a root brings 0.5 with it, that of a square 2.0. Takes an adjoint. Gives an adjoint in which a product
+of two arrays, each of them a number times something that nobody else reads, has one number in it, at the array with
+fewer axes. So have several products with one array, if all of them have the same number.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show_source
+>>> from autodiff_compiler.transforms.pipeline import leaving_out
+>>> def f(d):
+...     return np.sum(np.sqrt(np.sum(d**2, axis=1)))
+>>> with leaving_out(["factors"]):
+...     show_source(f, np.ones((3, 2)))
+def f_grad(d):
+    sqrt_sum_d_sq = np.sqrt((d**2).sum(axis=1))
+    return over(spread(0.5, sqrt_sum_d_sq), sqrt_sum_d_sq)[:, None] * (2.0 * d)
+>>> show_source(f, np.ones((3, 2)))
+def f_grad(d):
+    sqrt_sum_d_sq = np.sqrt((d**2).sum(axis=1))
+    return over(spread(1.0, sqrt_sum_d_sq), sqrt_sum_d_sq)[:, None] * d
+"""
+
+from __future__ import annotations
+
+from ..ir.core import DERIVED, Function, Op, Region, Value
+from ..ir.opset import DIV, GET, MUL, NEG, SPREAD, adds_axes_only
+from ..ir.rewrite import collect_uses
+from ..operations.choices import OVER
+from ..records import record
+from .algebra import is_moderate
+
+
+@record
+class Factor:
+    """A number that is multiplied by.
+
+    op:    the operation that has the number among its operands
+    users: the operations that read its result
+    """
+
+    op: Op
+    number: float
+    users: tuple[Op, ...]
+
+
+def merge_factors(fn: Function) -> None:
+    """Let the products of an adjoint have one number each."""
+    products = {op for op in fn.body.walk() if op.prim is MUL and op.tag == DERIVED and _is_of_arrays(op)}
+    if products:
+        _Merging(products, collect_uses(fn.body)).run()
+
+
+def _is_of_arrays(op: Op) -> bool:
+    return all(type(x) is Value and x.type.kind == "array" and x.type.is_float for x in op.args)
+
+
+class _Merging:
+    def __init__(self, products: set[Op], uses: dict[Value, list[Op | Region]]):
+        self.products, self.uses = products, uses
+
+    def run(self) -> None:
+        seen: set[Value] = set()
+        for op in sorted(self.products, key=lambda op: op.result.type.ndim or 0):
+            for k in (0, 1):
+                v = op.args[k]
+                if v not in seen:
+                    seen.add(v)
+                    self.merge_around(v)
+
+    def merge_around(self, v: Value) -> None:
+        """One number for a value and what it is multiplied by, wherever it is read."""
+        users = [user for user in self.uses.get(v, ()) if user in self.products]
+        if not users or len(users) != len(self.uses[v]) or any(user.args[0] is user.args[1] for user in users):
+            return
+        inner = self.factor(v, tuple(users))
+        if inner is None:
+            return
+        others = [self.only_read(user.args[1] if user.args[0] is v else user.args[0], user) for user in users]
+        if any(other is None or other.number != others[0].number for other in others):  # type: ignore[union-attr]
+            return
+        found = [other for other in others if other is not None]
+        number = inner.number * found[0].number
+        if not is_moderate(number):
+            return
+        if len(found) == 1 and _axes(inner.op) > _axes(found[0].op):
+            inner, found = found[0], [inner]  # where there are fewer elements
+        if all(other.op.prim is MUL for other in found):
+            for other in found:
+                self.put(other, 1.0)
+            self.put(inner, number)
+
+    def only_read(self, v: Value, user: Op) -> Factor | None:
+        return self.factor(v, (user,)) if len(self.uses.get(v, ())) == 1 else None
+
+    def factor(self, v: Value, users: tuple[Op, ...]) -> Factor | None:
+        """The number in a value, perhaps in front of products, quotients and a new axis that nobody else reads."""
+        op = v.op
+        if op is None or op.tag != DERIVED or v.type.kind != "array":
+            return None
+        if op.prim is MUL:
+            for a, other in (op.args, op.args[::-1]):
+                if type(a) is float and is_moderate(a) and type(other) is Value and other.type == v.type:
+                    return Factor(op, a, users)
+        if op.prim in (SPREAD, DIV) and type(op.args[0]) is float and is_moderate(op.args[0]):
+            return Factor(op, op.args[0], users)
+        if op.prim in (OVER, DIV) or (op.prim is GET and adds_axes_only(op.args[1])):
+            return self.only_read(op.args[0], op) if type(op.args[0]) is Value else None
+        if op in self.products:
+            return self.only_read(op.args[0], op) or self.only_read(op.args[1], op)
+        return None
+
+    def put(self, factor: Factor, number: float) -> None:
+        op = factor.op
+        if op.prim is not MUL or abs(number) != 1.0:
+            op.args = tuple([number if type(x) is float else x for x in op.args])
+            return
+        (other,) = [x for x in op.args if type(x) is Value]
+        if number < 0.0:
+            op.prim, op.args = NEG, (other,)
+            return
+        for user in factor.users:
+            user.args = tuple([other if x is op.result else x for x in user.args])
+        self.uses[op.result] = []
+        self.uses[other] = [user for user in self.uses[other] if user is not op] + list(factor.users)
+
+
+def _axes(op: Op) -> int:
+    return op.result.type.ndim or 0
+
+
+__all__ = ["merge_factors"]

@@ -1,0 +1,1 @@
+"""Arrays of other libraries: those that implement NumPy's protocols."""

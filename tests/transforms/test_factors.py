@@ -1,0 +1,93 @@
+"""Numbers in products of the adjoint: they are merged, and none is lost."""
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from tests.differences import differences
+
+X = np.random.default_rng(3).normal(size=(5, 2)) + 0.1
+
+
+def norms(x):
+    return np.sum(np.sqrt(np.sum(x**2, axis=1)))
+
+
+def norm_of_two(x):
+    a, b = x[:, 0] * 1.0, x[:, 1] * 1.0
+    return np.sum(np.sqrt(a**2 + b**2 + 1e-2))
+
+
+def three_numbers(x):
+    """3 from the cube, 0.75 from the program, and 2 from the square of it."""
+    return np.sum(0.75 * (0.5 * x**3 + x) ** 2)
+
+
+def one_is_read_twice(x):
+    y = 2.0 * np.sin(x)
+    return np.sum(3.0 * y**2 * x + 0.5 * y)
+
+
+def the_same_twice(x):
+    y = np.cos(x)
+    return np.sum((y * y) ** 2 * 0.25)
+
+
+def negative(x):
+    return np.sum(np.exp(-0.5 * np.sum((x - 0.3) ** 2, axis=1)))
+
+
+def behind_a_quotient(x):
+    d = x[:, None] - x[None, :] + 0.7
+    r = np.sqrt(np.sum(d**2, axis=-1))
+    return np.sum(np.where(r < 2.0, 1.0 - 1.5 * r**2 + 0.75 * r**3, 0.25 * (2.0 - r) ** 3))
+
+
+def small_and_large(x):
+    return np.sum((1e-200 * x) ** 2 * 1e200) + np.sum(1e-300 * x**2 * 1e290)
+
+
+PROGRAMS = [
+    norms, norm_of_two, three_numbers, one_is_read_twice, the_same_twice, negative, behind_a_quotient, small_and_large,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_derivatives(f, dtype):
+    expected = differences(f, X)
+    rtol = 1e-5 if dtype is np.float64 else 1e-3
+    if f is small_and_large and dtype is np.float32:
+        return
+    found = ad.grad(f)(X.astype(dtype))
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
+    if dtype is np.float64:
+        np.testing.assert_allclose(ad.grad(f, optimize="-factors")(X), found, rtol=1e-13)
+        v = np.cos(np.arange(X.size)).reshape(X.shape)
+        second = np.tensordot(v, differences(ad.grad(f), X), 2)
+        np.testing.assert_allclose(ad.hvp(f)(X, v), second, rtol=1e-5, atol=1e-6 * np.abs(second).max())
+
+
+def test_numbers_that_cancel():
+    for f in (norms, norm_of_two):
+        text = ad.grad(f).source(X).split("return")[-1]
+        assert "0.5" not in text and "2.0 *" not in text
+    assert "* -1.0" not in ad.grad(negative).source(X)
+
+
+@pytest.mark.parametrize(("number", "x"), [(1e25, 1e-24), (1e-22, 1e14)])
+def test_numbers_whose_product_float32_does_not_hold(number, x):
+    """The gradient was infinite."""
+
+    def literal(x):
+        return np.sum(1e25 * (1e25 * x * x)) if x[0] < 1.0 else np.sum(1e-22 * (1e-22 * x * x * x))
+
+    def given(x, k):
+        return np.sum(k * (k * x * x)) if x[0] < 1.0 else np.sum(k * (k * x * x * x))
+
+    x = np.full(3, x, np.float32)
+    d = float(x[0])
+    expected = 2e50 * d if d < 1.0 else 3e-44 * d * d
+    np.testing.assert_allclose(ad.grad(literal)(x), np.full(3, expected), rtol=1e-5)
+    np.testing.assert_allclose(ad.grad(given)(x, number), np.full(3, expected), rtol=1e-5)

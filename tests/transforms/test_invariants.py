@@ -1,0 +1,139 @@
+"""What loops do not change is computed in front of them, where nobody can tell."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from tests.differences import differences
+
+X = np.random.default_rng(3).normal(size=6)
+W = np.random.default_rng(4).normal(size=6)
+
+
+def by_the_wind(x, w, n):
+    for _ in range(n):
+        x = x + np.sin(x) * np.maximum(w, 0.0) - 0.1 * w[0] * w[-1]
+    return np.sum(x * x)
+
+
+def nested(x, w, n):
+    for i in range(n):
+        for j in range(2):
+            x = x * np.abs(w) + (i * 0.1 + j) * (w[1:-1] * 0.2).sum()
+    return np.sum(x * x)
+
+
+def stored_into(x, w, n):
+    """The zeros, and the negation that is overwritten, are new in each iteration."""
+    for i in range(n):
+        y = np.zeros(len(x))
+        z = -w
+        y[1:] = x[1:] * z[:-1]
+        z[0] = x[i]
+        x = y * z + np.cos(x)
+    return np.sum(x * x)
+
+
+def changed_in_between(x, w, n):
+    w = w.copy()
+    for i in range(n):
+        x = x * np.maximum(w, 0.1)
+        w[i] = x[i]
+    return np.sum(x * w)
+
+
+def handed_on(x, w, n):
+    last = x
+    for _ in range(n):
+        last = np.minimum(w, 0.5)
+        x = x * last
+    return np.sum(x * last)
+
+
+def kept_in_a_list(x, w, n):
+    parts = []
+    for _ in range(n):
+        parts.append(np.abs(w))
+        x = x * parts[-1]
+    return np.sum(x) + sum(np.sum(p) for p in parts)
+
+
+def on_a_condition(x, w, n):
+    for i in range(n):
+        if x[i] > 0.0:
+            x = x * np.sign(w)
+    return np.sum(x * x)
+
+
+def while_it_is_large(x, w, n):
+    while np.sum(x * x) > 0.01 * n:
+        x = 0.5 * x * (w > 0.0) + 0.1 * x * np.minimum(w, 1.0)
+    return np.sum(x * x)
+
+
+PROGRAMS = [
+    by_the_wind, nested, stored_into, changed_in_between, handed_on, kept_in_a_list, on_a_condition, while_it_is_large,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.parametrize("n", [3, 1, 0])
+def test_derivatives(f, n):
+    if f is while_it_is_large and n == 0:
+        return
+    for k in (0, 1):
+        expected = differences(f, X, W, n, argnum=k)
+        np.testing.assert_allclose(ad.grad(f, argnums=k)(X, W, n), expected, rtol=1e-5, atol=1e-7)
+    value, _ = ad.value_and_grad(f)(X, W, n)
+    assert value == f(X.copy(), W.copy(), n)
+    plain = ad.grad(f, argnums=(0, 1), optimize="-invariants")(X, W, n)
+    for a, b in zip(ad.grad(f, argnums=(0, 1))(X, W, n), plain):
+        np.testing.assert_allclose(a, b, rtol=1e-13)
+
+
+def _in_loops(text):
+    return [line for line in text.splitlines() if line.startswith("        ") and "#" not in line]
+
+
+def test_what_leaves_the_loop():
+    inside = _in_loops(ad.grad(by_the_wind, argnums=(0, 1)).source(X, W, 3))
+    assert not any("maximum(" in line or "sign" in line or "w[0] =" in line for line in inside)
+
+
+def test_what_stays():
+    inside = "\n".join(_in_loops(ad.grad(stored_into, argnums=(0, 1)).source(X, W, 3)))
+    assert "np.zeros" in inside and "-w" in inside
+
+
+def test_no_iterations():
+    """What might warn stays in a loop that may have no iterations, and what might raise does."""
+
+    def f(x, w, n):
+        for i in range(n):
+            x = x + 1.0 / w + w[i]
+        return np.sum(x * x)
+
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(ad.grad(f)(X, np.zeros(6), 0), 2.0 * X)
+    with pytest.raises(IndexError):
+        ad.grad(f)(X, W, 7)
+
+
+def test_first_elements():
+    """Element 0 exists, since a length of zero or one has code of its own."""
+
+    def f(x, w, n):
+        for _ in range(n):
+            x = x * np.abs(w[0]) * np.abs(w[1])
+        return np.sum(x * x)
+
+    g = ad.grad(f)
+    assert not any("w[0]" in line for line in _in_loops(g.source(X, W, 2)))
+    np.testing.assert_allclose(g(X, W[:2].copy(), 2), 2.0 * X * (W[0] * W[1]) ** 4)
+    for length in (0, 1):
+        with pytest.raises(IndexError):
+            g(X, W[:length].copy(), 2)
+        np.testing.assert_array_equal(g(X, W[:length].copy(), 0), 2.0 * X)
