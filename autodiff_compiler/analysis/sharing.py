@@ -306,7 +306,9 @@ class Sharing:
         if "of_first" in prim.traits and v.type.kind == "array":
             self.made[own] = op
             return self.of(op.args[0]) | frozenset([own]), NONE
-        new = "of_vectors" in prim.traits and type_of(op.args[0]).ndim == 1
+        new = ("of_vectors" in prim.traits and type_of(op.args[0]).ndim == 1) or (
+            "of_several" in prim.traits and sum(1 for x in op.args if type(x) is Value) > 1
+        )
         if (prim.alias == "maybe" and not new) or prim.effects:
             shared = self.of(op.args) | self.of(op.kwargs) | self.inside_of(op.args) | frozenset([(EXTERNAL, v)])
             return shared, shared

@@ -78,6 +78,7 @@ TRAITS = {
     "again": "has an effect, and to do it again is to do it once",
     "of_first": "what it gives is new memory, or shares that of its first operand, an array",
     "of_vectors": "what it gives is new memory if its first operand has one axis",
+    "of_several": "what it gives is new memory if it has two operands or more",
     "plain": "gives nothing of another library, whatever its operands are: a question, or a number of Python's",
     "read_only": "a view that NumPy protects from stores: several elements may be one in memory",
 }

@@ -618,3 +618,4 @@ def _cholesky_jvp(d: Any, out: Any, a: Any) -> Any:
 # --- traits ---------------------------------------------------------------------------------------------------------
 
 mark("real", np.dot, np.inner, np.outer, np.vdot, np.matmul, operator.matmul, np.tensordot, EINSUM)
+mark("of_several", EINSUM)

@@ -47,6 +47,7 @@ from .bundle import bundle
 from .checkpoint import asks_for_segments, opened, segmented
 from .collect import collect
 from .common import merge_equal
+from .contractions import contract
 from .custom import call_functions
 from .dead_stores import drop_dead_stores
 from .exits import has_exits, one_code
@@ -188,6 +189,11 @@ def _hoist_invariants(task: Task) -> None:
         task.before_change, task.shared = None, True
 
 
+def _contract(task: Task) -> None:
+    if contract(task.fn, task.before_change):
+        task.before_change = None
+
+
 def _share_helpers(task: Task) -> None:
     assert task.sharing is not None
     if share_helpers(task.fn, task.sharing):
@@ -303,6 +309,9 @@ PASSES: tuple[Pass, ...] = (
          lambda task: not task.loops and _has_regions(task)),
     Pass("print", "common", lambda task: merge_equal(task.fn),
          "any function", "no operation of a derivative computes what is there already", lambda task: task.shared),
+    Pass("print", "contractions", _contract,
+         "a function that nobody differentiates again", "sums of products are products of vectors and matrices",
+         lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
     Pass("print", "dead stores", _drop_dead_stores,
          "a function that nobody differentiates again", "no loop stores at its index what nothing reads", _has_regions),
     Pass("print", "own", _own,

@@ -29,7 +29,7 @@ def standardise_grad(x, scale, shift):
     # adjoint of line 10: sigma = x.std(axis=0)
     n = x.shape[0]
     t3 = x - x.sum(axis=0, keepdims=True) / n
-    x_bar -= over((x_bar * t).sum(axis=0), sigma * n) * t3
+    x_bar -= over(np.einsum("ij,ij->j", x_bar, t), sigma * n) * t3
     # adjoint of line 9: mu = x.mean(axis=0)
     x_bar -= sum_x_bar / n
-    return x_bar, (t2 * t).sum(axis=0), t2.sum()
+    return x_bar, np.einsum("ij,ij->j", t2, t), t2.sum()

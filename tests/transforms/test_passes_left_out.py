@@ -89,6 +89,10 @@ def scaled(x: Any, w: Any) -> Any:
     return np.sum(x)
 
 
+def stretched(rates: Any, x: Any) -> Any:
+    return np.sum(np.exp(rates * x) * x)
+
+
 def left_early(x: Any) -> Any:
     while True:
         x = x * 1.5
@@ -142,6 +146,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "common": (value, summed, (X,)),
     "sweeps": (value, summed, (X,)),
     "invariants": (value, scaled, (X, X)),
+    "contractions": (value, stretched, (W[0], W)),
     "dead stores": (value, filled, (X,)),
     "templates": (value, appended, (X,)),
     "numbers": (value, filled, (X,)),
