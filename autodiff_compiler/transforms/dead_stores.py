@@ -25,9 +25,8 @@ def f_grad(x):
     # adjoint of line 4: for i in range(1, len(x)):
     for i in reversed(range(1, n)):
         # adjoint of line 5: y[i] = 0.5 * y[i - 1] + x[i]
-        y_bar_i = y_bar[i]
-        x_bar[i] += y_bar_i
-        y_bar[i - 1] += y_bar_i * 0.5
+        y_bar[i - 1] += y_bar[i] * 0.5
+    x_bar[1:] = y_bar[1:]
     # adjoint of line 3: y[0] = x[0]
     x_bar[0] += y_bar[0]
     return x_bar
@@ -44,7 +43,7 @@ from ..ir.forms import range_of
 from ..ir.opset import ADD, ADDAT, GET, PRIMS, SET, SUB
 from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
 from ..records import record
-from .filling import affine, is_subscript
+from .filling import affine, counted, is_subscript, rows_behind
 
 Uses = dict[Value, list[Op | Region]]
 
@@ -97,15 +96,15 @@ def drop_dead_stores(fn: Function, before_change: Any = None) -> bool:
 
 def _dead_in(loop: Op, k: int, uses: Uses, at: dict[Op, int]) -> list[Op]:
     """The stores into what a loop carries that nothing reads."""
-    range_ = loop.range
-    if range_ is None or type(range_[0]) is not int or range_[0] < 0 or range_[2] != 1:
+    order = counted(loop)
+    if order is None:
         return []
-    down = len(range_) == 4 and bool(range_[3])
+    lowest, down = order
     accesses = _accesses(loop, k, uses)
     if accesses is None or not any(op.prim is SET and op.tag == DERIVED for op in accesses):
         return []
     for axis in range(loop.regions[0].params[k + 1].type.ndim or 0):
-        spans = {op: _span(_item(op.args[1], axis), loop) for op in accesses}
+        spans = {op: _span(_item(op.args[1], axis), loop, lowest) for op in accesses}
         if len({span and span.block for span in spans.values()}) != 1 or None in spans.values():
             continue
         for store in accesses:
@@ -116,7 +115,7 @@ def _dead_in(loop: Op, k: int, uses: Uses, at: dict[Op, int]) -> list[Op]:
             reads = [(op, span) for op, span in spans.items() if op.prim is not SET and span is not None]
             ahead = any(span.comes_to(here, down) for _, span in reads)
             again = any(at[op] > at[store] and span.meets(here) for op, span in reads)
-            if not ahead and not again and _unread_after(loop, k, axis, range_[0] + here.low, uses):
+            if not ahead and not again and _unread_after(loop, k, axis, lowest + here.low, here.high, uses):
                 return [store]
     return []
 
@@ -129,9 +128,8 @@ def _item(path: Any, axis: int) -> Any:
     return items[axis] if axis < len(items) else slice(None)
 
 
-def _span(item: Any, loop: Op) -> Span | None:
-    """The places that a subscript of an iteration names; None if they are not known."""
-    first = loop.range[0]  # type: ignore[index]
+def _span(item: Any, loop: Op, first: int) -> Span | None:
+    """The places that a subscript of an iteration names; None if they are not known. `first`: the least of the loop."""
     if type(item) is not slice:
         place = affine(item, loop)
         return None if place is None or first + place < 0 else Span(place, place)
@@ -285,8 +283,10 @@ def _accesses(loop: Op, k: int, uses: Uses) -> list[Op] | None:
     return out if type(last) is Value and last in versions else None
 
 
-def _unread_after(loop: Op, k: int, axis: int, lowest: float, uses: Uses) -> bool:
-    """Nothing reads, behind the loop, what it has stored at the places from `lowest` on."""
+def _unread_after(loop: Op, k: int, axis: int, lowest: float, high: float, uses: Uses) -> bool:
+    """Nothing reads, behind the loop, what it has stored: from `lowest` on, and up to its variable plus `high`."""
+    dims = loop.results[k].type.dims
+    behind = rows_behind(loop, dims[axis], int(high)) if dims is not None and math.isfinite(high) else None
     todo = [loop.results[k]]
     while todo:
         v = todo.pop()
@@ -294,7 +294,7 @@ def _unread_after(loop: Op, k: int, axis: int, lowest: float, uses: Uses) -> boo
             if isinstance(user, Region) or user.prim not in (GET, SET, ADDAT) or user.args[0] is not v:
                 return False
             item = _item(user.args[1], axis) if user.args[1] and user.args[1][0][0] == "index" else None
-            if type(item) is not int or not 0 <= item < lowest:
+            if type(item) is not int or not (0 <= item < lowest or -(behind or 0) <= item < 0):
                 return False
             if user.prim is not GET:
                 todo.append(user.result)

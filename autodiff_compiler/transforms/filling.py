@@ -26,6 +26,7 @@ from typing import Any
 from ..ir import opset
 from ..ir.core import IF, LOOP, Op, Value
 from ..ir.opset import ADDAT, SET
+from ..ir.types import Dim, DimLike
 from ..records import record
 
 AXES = 2  # along which arrays are filled
@@ -233,4 +234,40 @@ def affine(x: Any, loop: Op) -> int | None:
     return offset if x is variable else None
 
 
-__all__ = ["AXES", "Filling", "affine", "settled", "stays", "subscript_of"]
+def counted(loop: Op) -> tuple[int, bool] | None:
+    """For a loop that goes one step at a time: the least value that its variable may have, and whether it goes down."""
+    range_ = loop.range
+    if range_ is None or type(range_[2]) is not int or abs(range_[2]) != 1:
+        return None
+    start, stop, step = range_[:3]
+    lowest = start if step > 0 else stop
+    if type(lowest) is not int or lowest + (step < 0) < 0:
+        return None
+    return lowest + (step < 0), (step > 0) == (len(range_) == 4 and bool(range_[3]))
+
+
+def rows_behind(loop: Op, length: DimLike, offset: int) -> int | None:
+    """How many places of an axis are behind all that `loop`, one of `counted`, names by its variable plus `offset`.
+
+    None where it is not known that they are all on the axis.
+    """
+    dims = loop.regions[0].dims
+    start, stop, step = loop.range[:3]  # type: ignore[index]
+    bound, more = (stop, 0) if step > 0 else (start, 1)  # the first number beyond all that the variable has
+    while type(bound) is Value and bound.type.length is None and bound.op is not None:
+        if bound.op.prim not in (opset.ADD, opset.SUB) or type(bound.op.args[1]) is not int:
+            break
+        more += bound.op.args[1] if bound.op.prim is opset.ADD else -bound.op.args[1]
+        bound = bound.op.args[0]
+    bound = bound.type.length if type(bound) is Value else bound
+    if bound is None:
+        return None
+    bound, length = dims.find(bound), dims.find(length)
+    if isinstance(bound, Dim) and isinstance(length, Dim):
+        behind = bound.off - length.off - more - offset if bound.root == length.root else -1
+    else:
+        behind = length - bound - more - offset if isinstance(bound, int) and isinstance(length, int) else -1
+    return behind if behind >= 0 else None
+
+
+__all__ = ["AXES", "Filling", "affine", "counted", "rows_behind", "settled", "stays", "subscript_of"]

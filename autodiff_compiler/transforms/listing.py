@@ -25,14 +25,13 @@ def f_grad(x):
         x_i = x_list[i]
         y[i] = 0.5 * y[i - 1] + x_i * x_i
     y_bar = [1.0] * x.shape[0]
-    x_bar = [0.0] * x.shape[0]
+    x_bar = np.zeros_like(x)
     # adjoint of line 3: for i in range(1, len(x)):
     for i in reversed(range(1, n)):
         # adjoint of line 4: y[i] = 0.5 * y[i - 1] + x[i] * x[i]
-        y_bar_i = y_bar[i]
-        x_bar[i] += 2.0 * (y_bar_i * x_list[i])
-        y_bar[i - 1] += y_bar_i * 0.5
-    return np.array(x_bar)
+        y_bar[i - 1] += y_bar[i] * 0.5
+    x_bar[1:] = 2.0 * (np.array(y_bar)[1:] * x[1:])
+    return x_bar
 """
 
 from __future__ import annotations

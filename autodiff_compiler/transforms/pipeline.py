@@ -50,6 +50,7 @@ from .common import merge_equal
 from .contractions import contract
 from .custom import call_functions
 from .dead_stores import drop_dead_stores
+from .distribute import distribute
 from .exits import has_exits, one_code
 from .factors import merge_factors
 from .helpers import has_helpers, share_helpers
@@ -194,6 +195,11 @@ def _contract(task: Task) -> None:
         task.before_change = None
 
 
+def _distribute(task: Task) -> None:
+    if distribute(task.fn, task.before_change):
+        task.before_change = None
+
+
 def _share_helpers(task: Task) -> None:
     assert task.sharing is not None
     if share_helpers(task.fn, task.sharing):
@@ -309,11 +315,14 @@ PASSES: tuple[Pass, ...] = (
          lambda task: not task.loops and _has_regions(task)),
     Pass("print", "common", lambda task: merge_equal(task.fn),
          "any function", "no operation of a derivative computes what is there already", lambda task: task.shared),
+    Pass("print", "dead stores", _drop_dead_stores,
+         "a function that nobody differentiates again", "no loop stores at its index what nothing reads", _has_regions),
+    Pass("print", "distribute", _distribute,
+         "an adjoint that nobody differentiates again", "no reversed loop adds rows that are known behind it",
+         lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
     Pass("print", "contractions", _contract,
          "a function that nobody differentiates again", "sums of products are products of vectors and matrices",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
-    Pass("print", "dead stores", _drop_dead_stores,
-         "a function that nobody differentiates again", "no loop stores at its index what nothing reads", _has_regions),
     Pass("print", "own", _own,
          "an adjoint whose backward sweep becomes a function", "that function reads only arrays of its own",
          lambda task: task.split is not None, kept="without it, a pullback reads arrays that the program changes"),

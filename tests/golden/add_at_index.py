@@ -32,10 +32,8 @@ def histogram_grad(w, index, x):
     # adjoint of line 13: picked = out[index]
     add_at(out_bar, index, 2.0 * out[index])
     w_bar = np.zeros_like(w)
-    # adjoint of line 11: for k in range(2):
-    for k in reversed(range(2)):
-        # adjoint of line 12: out[k] += w[k] * w[k]
-        w_bar[k] += 2.0 * (out_bar[k] * w[k])
+    # adjoint of line 12: out[k] += w[k] * w[k]
+    w_bar[:2] = 2.0 * (out_bar[:2] * w[:2])
     # adjoint of line 10: np.add.at(out, index, w * x)
     w_bar += out_bar[index] * x
     return w_bar

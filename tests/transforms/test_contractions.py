@@ -86,7 +86,7 @@ def test_lengths_that_may_differ_stay_sums():
 
     wide, narrow = np.ones((4, 3)), np.arange(3.0).reshape(1, 3)
     for x, y in ((wide, narrow), (narrow, wide), (wide, wide)):
-        assert ad.grad(f)(1.0, x, y) == pytest.approx(differences(lambda s: f(s, x, y), 1.0), rel=1e-6)  # noqa: B023
+        assert ad.grad(f)(1.0, x, y) == pytest.approx(differences(lambda s: f(s, x, y), 1.0), rel=1e-6)
 
 
 def test_small_numbers_stay_where_they_are():
@@ -107,5 +107,5 @@ def test_a_product_that_is_read_twice_is_not_computed_again():
     g = ad.grad(f, argnums=(0, 1))
     assert g.source(0.3, ROWS, X).count("np.cos(") == 1 and "np.vdot" not in g.source(0.3, ROWS, X)
     for k, part in enumerate(g(0.3, ROWS, X)):
-        moved = differences(lambda v: f(*(v if j == k else a for j, a in enumerate((0.3, ROWS, X)))), (0.3, ROWS)[k])  # noqa: B023
+        moved = differences(lambda v: f(*(v if j == k else a for j, a in enumerate((0.3, ROWS, X)))), (0.3, ROWS)[k])
         np.testing.assert_allclose(part, moved, rtol=1e-6)

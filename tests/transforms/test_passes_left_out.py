@@ -93,6 +93,13 @@ def stretched(rates: Any, x: Any) -> Any:
     return np.sum(np.exp(rates * x) * x)
 
 
+def shifted(rates: Any, x: Any) -> Any:
+    y = np.zeros_like(x)
+    for t in range(1, len(x)):
+        y[t] = rates * x[t] + y[t - 1]
+    return np.sum(y**2)
+
+
 def left_early(x: Any) -> Any:
     while True:
         x = x * 1.5
@@ -146,8 +153,9 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "common": (value, summed, (X,)),
     "sweeps": (value, summed, (X,)),
     "invariants": (value, scaled, (X, X)),
-    "contractions": (value, stretched, (W[0], W)),
     "dead stores": (value, filled, (X,)),
+    "distribute": (value, shifted, (W[0], W)),
+    "contractions": (value, stretched, (W[0], W)),
     "templates": (value, appended, (X,)),
     "numbers": (value, filled, (X,)),
     "bundle": (value, both, (0.5, 0.7)),
