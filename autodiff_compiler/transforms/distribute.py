@@ -41,6 +41,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import DERIVED, LOOP, Builder, Function, Op, Region, Value, type_of
+from ..ir.definedness import maybe_undefined
 from ..ir.opset import ACCUM, ADD, ADDAT, DIV, GET, MUL, NEG, PRIMS, SET, SUB, ZEROS, adds_axes_only
 from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
 from ..ir.types import Dim
@@ -67,7 +68,7 @@ def distribute(fn: Function, before_change: Callable[[], None] | None = None) ->
     loops = [op for op in fn.body.walk() if op.prim is LOOP and op.tag == DERIVED and _counts_rows(op)]
     changed = False
     for loop in loops:
-        uses = collect_uses(fn.body)
+        uses, maybe = collect_uses(fn.body), maybe_undefined(fn.body)
         sinks = _sinks(loop, uses)
         if not sinks:
             continue
@@ -76,7 +77,7 @@ def distribute(fn: Function, before_change: Callable[[], None] | None = None) ->
         builder.tag = DERIVED
         mark = len(loop.parent.ops)
         with builder.active():
-            rows = _Rows(loop, uses, builder)
+            rows = _Rows(loop, uses, maybe, builder)
             rows.find_sources(sinks)
             moved = [(sink, row) for sink in sinks if (row := rows.added(sink)) is not None]
             if moved and not changed and before_change is not None:
@@ -167,8 +168,8 @@ class Row:
 class _Rows:
     """The values of the iterations of a loop as arrays of rows behind it."""
 
-    def __init__(self, loop: Op, uses: Uses, builder: Builder):
-        self.loop, self.uses, self.builder = loop, uses, builder
+    def __init__(self, loop: Op, uses: Uses, maybe: set[Value], builder: Builder):
+        self.loop, self.uses, self.maybe, self.builder = loop, uses, maybe, builder
         (self.body,) = loop.regions
         order = counted(loop)
         assert order is not None and loop.range is not None
@@ -230,7 +231,10 @@ class _Rows:
     # --- rows ---------------------------------------------------------------------------------------------------------
 
     def is_outside(self, v: Any) -> bool:
-        return type(v) is not Value or all(r is not self.body for r in enclosing(region_of(v)))
+        """Behind the loop, it can be read, also where the loop has no iteration that reads it."""
+        if type(v) is not Value:
+            return True
+        return v not in self.maybe and all(r is not self.body for r in enclosing(region_of(v)))
 
     def of(self, v: Any) -> Row | None:
         """What a value of the iterations is for all of them, if that is known behind the loop."""
@@ -345,7 +349,10 @@ class _Rows:
                 return None
             if at > here if self.down else at < here:
                 return None  # a later iteration stores there
-        return self.loop.results[slot]
+        return self.defined(self.loop.results[slot])
+
+    def defined(self, v: Value) -> Value | None:
+        return None if v in self.maybe else v
 
     def stored(self, v: Value) -> Row | None:
         """The rows of an array into which each iteration stores the value."""
@@ -361,8 +368,9 @@ class _Rows:
             if found is None or found[1] != [user] or dims is None or len(path[0][1]) != 1:
                 continue
             if base.type.dtype == FLOAT and v.type.dims is not None and len(dims) == len(v.type.dims) + 1:
-                if all(map(self.body.dims.same, dims[1:], v.type.dims)):
-                    return self.rows_at(self.loop.results[found[0]], path, v.type)
+                array = self.defined(self.loop.results[found[0]])
+                if array is not None and all(map(self.body.dims.same, dims[1:], v.type.dims)):
+                    return self.rows_at(array, path, v.type)
         return None
 
     def versions_of(self, version: Value) -> tuple[int, list[Op]] | None:

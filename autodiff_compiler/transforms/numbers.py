@@ -410,7 +410,7 @@ class Plan(Lists):
                 return False
         inside = self.inside[loop]
         gain = sum([
-            op in self.accesses or any(r in self.changed for r in op.results)
+            (1 + (op.prim is ADDAT)) if op in self.accesses else any(r in self.changed for r in op.results)
             for op in inside if not op.regions and op not in self.items
         ])  # fmt: skip
         users: list[Op | Region] = [loop, *inside, *[r for op in (loop, *inside) for r in op.regions]]
@@ -422,7 +422,7 @@ class Plan(Lists):
             op for op in inside if op.prim is not GET and op not in self.accesses and not op.regions
             and any(r.type.kind in ("array", "any", "list") for r in op.results)
         ]  # fmt: skip
-        return gain > 2 + 2 * len(back) + len(floats) + 4 * len(arrays)
+        return gain > 3 + 2 * len(back) + len(floats) + 4 * len(arrays)
 
     def _is_python(self, x: Any, op: Op) -> bool:
         return type(x) is not Value or self._is_changed(x, op) or x.type.kind == "py"

@@ -97,9 +97,9 @@ def several_lines(x):
         1,
         len(x),
     ):
-        s += (
+        s -= (
             y[k]
-            * x[k - 1]
+            * s
         )  # fmt: skip
     if (
         s > 0
@@ -118,7 +118,7 @@ def test_comments_show_whole_statements() -> None:
     assert texts == {
         1: "y = np.concatenate([x * 2.0, np.sin(x)], axis=0)",
         9: "for k in range(1, len(x)):",
-        13: "s += y[k] * x[k - 1]",
+        13: "s -= y[k] * s",
         17: "if s > 0 and x[0] > 0:",
         21: "s = s * (y[0] + x[1])",
     }
