@@ -23,6 +23,7 @@ from dataclasses import field
 from typing import Any
 
 from ..errors import NotCompiled
+from ..memory import keep_freed_memory
 from ..pristine import BUILTINS, hold_modules, math, np
 from ..records import record
 from .notes import Note, with_notes
@@ -50,6 +51,7 @@ class Emitted:
 
 def load(source: str, name: str, objects: dict[str, Any] | None = None) -> Callable[..., Any]:
     """The function `name` that the module text defines. Equal text gets an equal file name."""
+    keep_freed_memory()
     filename = f"<autodiff {name} {hashlib.sha256(source.encode()).hexdigest()[:12]}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace: dict[str, Any] = {"__name__": f"autodiff_compiler.emitted.{name}", **(objects or {})}

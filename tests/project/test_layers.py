@@ -14,6 +14,7 @@ BELOW: dict[str, set[str]] = {
     "pristine": set(),
     "families": set(),
     "locks": set(),
+    "memory": set(),
     "duck": {"errors"},
     "deep": set(),
     "errors": {"deep"},
@@ -46,7 +47,7 @@ BELOW: dict[str, set[str]] = {
         "nn",
         "operations",
     },
-    "codegen": {"records", "errors", "runtime", "kernels", "tree", "ir", "operations"},
+    "codegen": {"memory", "records", "errors", "runtime", "kernels", "tree", "ir", "operations"},
     # The loop-nest form and its printer; calls of NumPy are printed by the code generator.
     "native": {"records", "errors", "runtime", "kernels", "ir", "analysis", "operations", "codegen", "transforms"},
     "transforms": {
