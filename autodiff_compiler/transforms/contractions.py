@@ -2,7 +2,8 @@
 
 Takes an adjoint that nobody differentiates again. Gives one in which the sum of a product is `np.vdot`, that of a
 matrix times a vector along the axis of the vector is ``v @ M``, and that of two matrices along one axis an `np.einsum`.
-Numbers go in front of the sum. For float64 alone: NumPy's sums of the others are rounded less than these products.
+Numbers, and vectors along the other axis, go in front of the sum. For float64 alone: NumPy's sums of others are rounded
+less than these products.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -15,6 +16,7 @@ def f_grad(rates, x, w):
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +25,7 @@ import numpy as np
 from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, type_of
 from ..ir.opset import GET, MUL, PRIMS
 from ..ir.rewrite import collect_uses, replace_values
-from ..operations.linalg import EINSUM, MATMUL
+from ..operations.linalg import DOT, EINSUM, MATMUL
 from ..operations.reductions import SUM
 from .algebra import is_moderate
 
@@ -67,75 +69,128 @@ class _Contraction:
         self.op, self.uses = op, uses
         assert op.parent is not None
         self.region = op.parent
+        self.axis: int | None = None if op.kwargs.get("axis") is None else op.kwargs["axis"] % 2
         self.ops: list[Op] = []
+        # The factors of the product: numbers that stand in the code, as one; arrays; and vectors along each axis.
+        self.number = 1.0
+        self.whole: list[Value] = []
+        self.along: tuple[list[Value], list[Value]] = ([], [])
 
     def run(self) -> tuple[list[Op], Value] | None:
-        product = self.only_product(self.op.args[0])
-        if product is None:
+        x = self.op.args[0]
+        product = self.only_product(x)
+        if product is None or not all(map(self.sort, product.args)):
             return None
-        number, (a, b) = self.without_number(product)
-        axis = self.op.kwargs.get("axis")
-        out = self.over_all(a, b) if axis is None else self.along(axis % 2, a, b)
+        out = self.over_all() if self.axis is None else self.over_one(self.axis)
         if out is None:
             return None
-        return self.ops, out if number == 1.0 else self.emit(MUL, number, out)
+        return self.ops, out if self.number == 1.0 else self.emit(MUL, self.number, out)
 
     def only_product(self, x: Any) -> Op | None:
-        """The product of two arrays that `x` is, if nothing else reads it."""
+        """The product that `x` is, if nothing else reads it."""
         op = x.op if type(x) is Value else None
-        if op is None or op.prim is not MUL or op.tag != DERIVED or op.parent is not self.region:
+        if op is None or op.prim is not MUL or op.parent is not self.region:
             return None
         return op if len(self.uses.get(x, ())) == 1 else None
 
-    def without_number(self, product: Op) -> tuple[float, tuple[Any, Any]]:
-        """``c * a`` times `b` as c, a and b, for a number c of moderate size that stands in the code."""
-        a, b = product.args
-        for one, other in ((a, b), (b, a)):
-            inner = self.only_product(one)
-            for c, rest in (inner.args, inner.args[::-1]) if inner is not None else ():
-                if type(c) is float and is_moderate(c) and type(rest) is Value and rest.type == one.type:
-                    return c, (rest, other)
-        return 1.0, (a, b)
+    def sort(self, x: Any) -> bool:
+        """Enter a factor, or the factors that it is the product of; whether it is of a kind that is known."""
+        inner = self.only_product(x)
+        if type(x) is float and is_moderate(x * self.number):
+            self.number *= x
+        elif (vector := self.vector(x)) is not None:
+            self.along[vector[0]].append(vector[1])
+        elif inner is not None and not any(type_of(v).is_scalar and type(v) is Value for v in inner.args):
+            return all(map(self.sort, inner.args))
+        elif self.is_whole(x):
+            self.whole.append(x)
+        else:
+            return False
+        return True
 
-    def over_all(self, a: Any, b: Any) -> Value | None:
-        return self.emit(PRIMS[np.vdot], a, b) if self.has_all(a) and self.has_all(b) else None
+    # --- products of the factors --------------------------------------------------------------------------------------
 
-    def along(self, axis: int, a: Any, b: Any) -> Value | None:
-        """The sum along one axis: ``v @ M`` and ``M @ v`` where one factor changes along this axis alone."""
-        keepdims = self.op.kwargs.get("keepdims", False)
-        out: Value | None = None
-        for one, other in ((a, b), (b, a)):
-            vector = self.vector_along(axis, one)
-            if vector is not None and self.has_all(other):
-                out = self.emit(MATMUL, *((vector, other) if axis == 0 else (other, vector)))
-        if out is None and self.has_all(a) and self.has_all(b):
-            out = self.emit(EINSUM, "ij,ij->j" if axis == 0 else "ij,ij->i", a, b)
-        if out is None or not keepdims:
+    def over_all(self) -> Value | None:
+        columns, rows = self.along
+        if self.op.args[0].type.ndim != 2:
+            return self.dot(self.whole) if len(self.whole) > 1 else None
+        if not self.whole:
+            return self.emit(MUL, self.sum_of(columns), self.sum_of(rows)) if columns and rows else None
+        if len(self.whole) > 1:
+            whole = [self.with_vectors(self.multiplied(self.whole[:-1])), self.whole[-1]]
+            return self.emit(PRIMS[np.vdot], *whole)
+        (matrix,) = self.whole
+        if columns and rows:
+            return self.emit(DOT, self.emit(MATMUL, self.multiplied(columns), matrix), self.multiplied(rows))
+        if columns:
+            return self.emit(SUM, self.emit(MATMUL, self.multiplied(columns), matrix))
+        return self.emit(SUM, self.emit(MATMUL, matrix, self.multiplied(rows))) if rows else None
+
+    def over_one(self, axis: int) -> Value | None:
+        """The sum along one axis: what does not change along this axis goes in front of it."""
+        summed, outer = self.along[axis], self.along[1 - axis]
+        if not self.whole:
+            if not summed or not outer:
+                return None
+            return self.kept(self.emit(MUL, self.sum_of(summed), self.multiplied(outer)))
+        if not summed and len(self.whole) == 1:
+            if not outer:
+                return None
+            out = self.emit(SUM, self.whole[0], axis=axis)
+        elif summed:
+            pair = [self.multiplied(summed), self.multiplied(self.whole)]
+            out = self.emit(MATMUL, *(pair if axis == 0 else pair[::-1]))
+        else:
+            pair = [self.multiplied(self.whole[:-1]), self.whole[-1]]
+            out = self.emit(EINSUM, "ij,ij->j" if axis == 0 else "ij,ij->i", *pair)
+        return self.kept(self.emit(MUL, out, self.multiplied(outer)) if outer else out)
+
+    def kept(self, out: Value) -> Value:
+        if not self.op.kwargs.get("keepdims", False):
             return out
-        return self.emit(GET, out, (("index", (None, ALL) if axis == 0 else (ALL, None)),))
+        return self.emit(GET, out, (("index", (None, ALL) if self.axis == 0 else (ALL, None)),))
 
-    def has_all(self, x: Any) -> bool:
+    def multiplied(self, factors: list[Value]) -> Value:
+        return functools.reduce(lambda a, b: self.emit(MUL, a, b), factors)
+
+    def dot(self, factors: list[Value]) -> Value:
+        prim = DOT if factors[0].type.ndim == 1 else PRIMS[np.vdot]
+        return self.emit(prim, self.multiplied(factors[:-1]), factors[-1])
+
+    def sum_of(self, vectors: list[Value]) -> Value:
+        return self.emit(SUM, vectors[0]) if len(vectors) == 1 else self.dot(vectors)
+
+    def with_vectors(self, matrix: Value) -> Value:
+        columns, rows = self.along
+        if columns:
+            matrix = self.emit(MUL, self.emit(GET, self.multiplied(columns), (("index", (ALL, None)),)), matrix)
+        return self.emit(MUL, matrix, self.multiplied(rows)) if rows else matrix
+
+    # --- kinds of factors ---------------------------------------------------------------------------------------------
+
+    def is_whole(self, x: Any) -> bool:
         """A float64 array with the shape of the product."""
         t, dims = type_of(x), self.op.args[0].type.dims
         if t.kind != "array" or t.dtype != np.float64 or t.dims is None or dims is None or len(t.dims) != len(dims):
             return False
         return all(map(self.region.dims.same, t.dims, dims))
 
-    def vector_along(self, axis: int, x: Any) -> Value | None:
-        """The vector that `x` is along an axis, if it is the same along the other one."""
-        if axis == 0:
-            op = x.op if type(x) is Value else None
-            if op is None or op.prim is not GET or op.args[1] != (("index", (ALL, None)),):
-                return None
-            x = op.args[0]
-        t, dims = type_of(x), self.op.args[0].type.dims
-        if t.kind != "array" or t.dtype != np.float64 or t.dims is None or len(t.dims) != 1 or dims is None:
+    def vector(self, x: Any) -> tuple[int, Value] | None:
+        """The axis along which `x` changes, and the vector that it is along it, if it is the same along the other."""
+        dims, axis = self.op.args[0].type.dims, 1
+        op = x.op if type(x) is Value else None
+        if op is not None and op.prim is GET and op.args[1] == (("index", (ALL, None)),):
+            x, axis = op.args[0], 0
+        t = type_of(x)
+        if dims is None or len(dims) != 2 or t.kind != "array" or t.dtype != np.float64:
             return None
-        return x if self.region.dims.same(t.dims[0], dims[axis]) else None
+        if t.dims is None or len(t.dims) != 1 or not self.region.dims.same(t.dims[0], dims[axis]):
+            return None
+        return axis, x
 
-    def emit(self, prim: Any, *args: Any) -> Value:
-        op = Op(prim, args, {}, (), self.op.loc)
-        op.results = [Value(prim.infer(Builder(self.region), args, {}), "", op)]
+    def emit(self, prim: Any, *args: Any, **kwargs: Any) -> Value:
+        op = Op(prim, args, kwargs, (), self.op.loc)
+        op.results = [Value(prim.infer(Builder(self.region), args, kwargs), "", op)]
         op.tag, op.parent = DERIVED, self.region
         self.ops.append(op)
         return op.result

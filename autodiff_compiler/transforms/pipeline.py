@@ -221,6 +221,7 @@ def _public_functions(task: Task) -> None:
 def _numbers(task: Task) -> None:
     if numbers(task.fn, task.before_change):
         task.before_change = None
+        merge_equal(task.fn)  # divisions whose divisors are known are plain ones now, and some are equal
 
 
 def _has_regions(task: Task) -> bool:

@@ -40,6 +40,15 @@ def a_view(s, x):
     return np.sum(np.exp(s * x[1:, ::-1]) * x.T[:, 1:].T)
 
 
+def vector_in_front(columns, rows, x):
+    """The columns are the same along the axis that is summed over."""
+    return np.sum(np.exp(columns) * (rows[:, None] * x))
+
+
+def number_of_all(s, rows, columns, x):
+    return np.sum(np.exp(s * rows)[:, None] * x * columns)
+
+
 # The program, its arguments, and what its gradient has or has not.
 PROGRAMS = [
     (all_elements, (0.3, X, Y), "np.vdot(", ".sum()"),
@@ -49,6 +58,8 @@ PROGRAMS = [
     (vector_along_columns, (ROWS, COLUMNS, X), "np.cos(x + rows[:, None]) @ columns", "axis=1"),
     (kept_axis, (X, Y), 'np.einsum("ij,ij->i"', "keepdims=True) *"),
     (a_view, (0.3, X), "np.vdot(", "t.sum()"),
+    (vector_in_front, (COLUMNS, ROWS, X), "rows @ x * np.exp(", "axis=0"),
+    (number_of_all, (0.3, ROWS, COLUMNS, X), "x @ columns", "axis=1"),
 ]  # fmt: skip
 
 
