@@ -56,6 +56,7 @@ from .factors import merge_factors
 from .helpers import has_helpers, share_helpers
 from .inplace import InPlace
 from .invariants import hoist_invariants
+from .inverses import use_inverses
 from .jacobian import combine, is_number, stack_cotangents, stack_tangents
 from .jvp import push_forward
 from .lists import forget_likes
@@ -190,6 +191,11 @@ def _hoist_invariants(task: Task) -> None:
         task.before_change, task.shared = None, True
 
 
+def _use_inverses(task: Task) -> None:
+    if use_inverses(task.fn, task.before_change):
+        task.before_change = None
+
+
 def _contract(task: Task) -> None:
     if contract(task.fn, task.before_change):
         task.before_change = None
@@ -316,6 +322,9 @@ PASSES: tuple[Pass, ...] = (
          lambda task: not task.loops and _has_regions(task)),
     Pass("print", "common", lambda task: merge_equal(task.fn),
          "any function", "no operation of a derivative computes what is there already", lambda task: task.shared),
+    Pass("print", "inverses", _use_inverses,
+         "a function that nobody differentiates again", "no system is solved with a matrix whose inverse is there",
+         lambda task: task.optimise),
     Pass("print", "dead stores", _drop_dead_stores,
          "a function that nobody differentiates again", "no loop stores at its index what nothing reads", _has_regions),
     Pass("print", "distribute", _distribute,

@@ -89,6 +89,11 @@ def scaled(x: Any, w: Any) -> Any:
     return np.sum(x)
 
 
+def likelihood(a: Any) -> Any:
+    y = np.ones(len(a))
+    return y @ np.linalg.solve(a, y) + np.linalg.slogdet(a)[1]
+
+
 def stretched(rates: Any, x: Any) -> Any:
     return np.sum(np.exp(rates * x) * x)
 
@@ -153,6 +158,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "common": (value, summed, (X,)),
     "sweeps": (value, summed, (X,)),
     "invariants": (value, scaled, (X, X)),
+    "inverses": (value, likelihood, (W @ W.T + 3.0 * np.eye(len(W)),)),
     "dead stores": (value, filled, (X,)),
     "distribute": (value, shifted, (W[0], W)),
     "contractions": (value, stretched, (W[0], W)),
