@@ -188,7 +188,7 @@ def _dot(b: Builder, x: Any, y: Any, *, prim: Prim, **others: Any) -> Any:
 def _neg(b: Builder, x: Any) -> Any:
     if type(x) is not Value:
         return -x
-    if x.op is not None and x.op.prim is NEG and _float_like(x):
+    if x.op is not None and x.op.prim is NEG and (_float_like(x) or _python_int(x.op.args[0])):
         return x.op.args[0]
     return _unary_spread(b, NEG, x)
 

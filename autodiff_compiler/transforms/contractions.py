@@ -28,15 +28,28 @@ from ..ir.rewrite import collect_uses, replace_values
 from ..operations.linalg import DOT, EINSUM, MATMUL
 from ..operations.reductions import SUM
 from .algebra import is_moderate
+from .simplify import drop_dead
 
 ALL = slice(None)
 
 
 def contract(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
     """Let sums of products be products; `before_change` is called if there are some."""
+    changed = False
+    while _contract_once(fn, None if changed else before_change):  # a factor may have one reader now
+        changed = True
+        drop_dead(fn)
+    return changed
+
+
+def _contract_once(fn: Function, before_change: Callable[[], None] | None) -> bool:
     sums = [op for op in fn.body.walk() if op.prim is SUM and op.tag == DERIVED and _is_plain_sum(op)]
     uses = collect_uses(fn.body) if sums else {}
-    found = {op: new for op in sums if (new := _Contraction(op, uses).run())}
+    tried = {op: _Contraction(op, uses) for op in sums}
+    found = {op: new for op, one in tried.items() if (new := one.run())}
+    # Afterwards, some factors of the others may have one reader.
+    first = {op: new for op, new in found.items() if tried[op].again}
+    found = first or found
     if not found:
         return False
     if before_change is not None:
@@ -71,6 +84,7 @@ class _Contraction:
         self.region = op.parent
         self.axis: int | None = None if op.kwargs.get("axis") is None else op.kwargs["axis"] % 2
         self.ops: list[Op] = []
+        self.again = False
         # The factors of the product: numbers that stand in the code, as one; arrays; and vectors along each axis.
         self.number = 1.0
         self.whole: list[Value] = []
@@ -78,20 +92,36 @@ class _Contraction:
 
     def run(self) -> tuple[list[Op], Value] | None:
         x = self.op.args[0]
-        product = self.only_product(x)
-        if product is None or not all(map(self.sort, product.args)):
+        product = x.op if x.op is not None and x.op.prim is MUL and x.op.parent is self.region else None
+        if product is None or not self.sort_all(product):
             return None
         out = self.over_all() if self.axis is None else self.over_one(self.axis)
         if out is None:
             return None
         return self.ops, out if self.number == 1.0 else self.emit(MUL, self.number, out)
 
+    def sort_all(self, product: Op) -> bool:
+        """Find the factors.
+
+        A matrix times a vector is as fast as the sum of a matrix, so it is taken also where the product, or a factor,
+        is there for something else. Other products with several factors are not computed once more.
+        """
+        for again in (True, False):
+            self.number, self.whole, self.along, self.again = 1.0, [], ([], []), again
+            if not all(map(self.sort, product.args)):
+                continue
+            if not again:
+                return self.only_product(product.result) is not None
+            if self.axis is not None and len(self.whole) == 1 and self.along[self.axis]:
+                return True
+        return False
+
     def only_product(self, x: Any) -> Op | None:
-        """The product that `x` is, if nothing else reads it."""
+        """The product that `x` is, if nothing else reads it, or if it may be computed again."""
         op = x.op if type(x) is Value else None
         if op is None or op.prim is not MUL or op.parent is not self.region:
             return None
-        return op if len(self.uses.get(x, ())) == 1 else None
+        return op if self.again or len(self.uses.get(x, ())) == 1 else None
 
     def sort(self, x: Any) -> bool:
         """Enter a factor, or the factors that it is the product of; whether it is of a kind that is known."""

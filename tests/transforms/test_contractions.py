@@ -111,6 +111,20 @@ def test_small_numbers_stay_where_they_are():
     assert ad.grad(f)(1.0, x, y) == pytest.approx(plain, rel=1e-12)
 
 
+def test_a_vector_times_a_matrix_also_where_the_product_is_read_twice():
+    def f(means, scales, x):
+        z = (x - means) * scales
+        return np.sum(np.exp(-np.sum(z * z, axis=1)))
+
+    g = ad.grad(f, argnums=(0, 1))
+    source = g.source(COLUMNS, COLUMNS, X)
+    assert source.count(" @ ") == 2 and ".sum(axis=0)" not in source and "einsum" not in source, source
+    for k, part in enumerate(g(COLUMNS, 0.5 * COLUMNS, X)):
+        args = (COLUMNS, 0.5 * COLUMNS)
+        moved = differences(lambda v: f(*(v if j == k else a for j, a in enumerate(args)), X), args[k])  # noqa: B023
+        np.testing.assert_allclose(part, moved, rtol=1e-5, atol=1e-8)
+
+
 def test_a_product_that_is_read_twice_is_not_computed_again():
     def f(s, rows, x):
         return np.sum(np.sin(s + rows[:, None]) * x)
