@@ -121,7 +121,7 @@ def test_a_vector_times_a_matrix_also_where_the_product_is_read_twice():
     assert source.count(" @ ") == 2 and ".sum(axis=0)" not in source and "einsum" not in source, source
     for k, part in enumerate(g(COLUMNS, 0.5 * COLUMNS, X)):
         args = (COLUMNS, 0.5 * COLUMNS)
-        moved = differences(lambda v: f(*(v if j == k else a for j, a in enumerate(args)), X), args[k])  # noqa: B023
+        moved = differences(lambda v: f(*(v if j == k else a for j, a in enumerate(args)), X), args[k])
         np.testing.assert_allclose(part, moved, rtol=1e-5, atol=1e-8)
 
 
