@@ -100,7 +100,7 @@ def _dead_in(loop: Op, k: int, uses: Uses, at: dict[Op, int]) -> list[Op]:
     if order is None:
         return []
     lowest, down = order
-    accesses = _accesses(loop, k, uses)
+    accesses = accesses_of(loop, k, uses)
     if accesses is None or not any(op.prim is SET and op.tag == DERIVED for op in accesses):
         return []
     for axis in range(loop.regions[0].params[k + 1].type.ndim or 0):
@@ -249,7 +249,7 @@ def _is_counted(base: Any, offset: int) -> bool:
     )
 
 
-def _accesses(loop: Op, k: int, uses: Uses) -> list[Op] | None:
+def accesses_of(loop: Op, k: int, uses: Uses) -> list[Op] | None:
     """All reads and stores of what the loop carries, if there is nothing else."""
     body = loop.regions[0]
     versions, todo, out = {body.params[k + 1]}, [body.params[k + 1]], []
@@ -301,4 +301,4 @@ def _unread_after(loop: Op, k: int, axis: int, lowest: float, high: float, uses:
     return True
 
 
-__all__ = ["drop_dead_stores"]
+__all__ = ["accesses_of", "drop_dead_stores"]

@@ -50,6 +50,7 @@ from .common import merge_equal
 from .contractions import contract
 from .custom import call_functions
 from .dead_stores import drop_dead_stores
+from .deferred import defer
 from .distribute import distribute
 from .exits import has_exits, one_code
 from .factors import merge_factors
@@ -201,6 +202,11 @@ def _contract(task: Task) -> None:
         task.before_change = None
 
 
+def _defer(task: Task) -> None:
+    if defer(task.fn, task.before_change):
+        task.before_change = None
+
+
 def _distribute(task: Task) -> None:
     if distribute(task.fn, task.before_change):
         task.before_change = None
@@ -327,6 +333,10 @@ PASSES: tuple[Pass, ...] = (
          lambda task: task.optimise),
     Pass("print", "dead stores", _drop_dead_stores,
          "a function that nobody differentiates again", "no loop stores at its index what nothing reads", _has_regions),
+    Pass("print", "deferred", _defer,
+         "an adjoint without dead stores that nobody differentiates again",
+         "no reversed loop adds outer products to columns that it has not reached",
+         lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
     Pass("print", "distribute", _distribute,
          "an adjoint that nobody differentiates again", "no reversed loop adds rows that are known behind it",
          lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),

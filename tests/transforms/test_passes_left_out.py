@@ -94,6 +94,14 @@ def likelihood(a: Any) -> Any:
     return y @ np.linalg.solve(a, y) + np.linalg.slogdet(a)[1]
 
 
+def orthogonal(a: Any) -> Any:
+    q = np.zeros_like(a)
+    for j in range(a.shape[1]):
+        v = a[:, j] - q[:, :j] @ (a[:, j] @ q[:, :j])
+        q[:, j] = v / np.sqrt(v @ v)
+    return np.sum(q**3)
+
+
 def stretched(rates: Any, x: Any) -> Any:
     return np.sum(np.exp(rates * x) * x)
 
@@ -160,6 +168,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "invariants": (value, scaled, (X, X)),
     "inverses": (value, likelihood, (W @ W.T + 3.0 * np.eye(len(W)),)),
     "dead stores": (value, filled, (X,)),
+    "deferred": (value, orthogonal, (W,)),
     "distribute": (value, shifted, (W[0], W)),
     "contractions": (value, stretched, (W[0], W)),
     "templates": (value, appended, (X,)),
