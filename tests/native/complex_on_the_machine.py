@@ -18,7 +18,7 @@ from tests.native.test_complex import PROGRAMS, VALUES, X, Z, both, cube, drawn,
 def main() -> None:
     assert not support.AS_PYTHON
     every = "all" in sys.argv
-    for f in PROGRAMS[:: 1 if every else 6]:
+    for f in PROGRAMS[:: 1 if every else 10]:
         native = agree(f, X)
         assert why_not(native) is None and not bailed(native), f
     for f in (*PROGRAMS[:2], PROGRAMS[4]) if every else PROGRAMS[1:2]:

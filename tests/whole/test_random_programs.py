@@ -52,13 +52,13 @@ def test_random_programs_without_a_pass(name: str) -> None:
             seed: random_programs.check_in_time(
                 generate(seed, random_programs.level_of(seed)), seed, random_programs.turns(seed)
             )
-            for seed in range(90_000 + start, 90_008 + start)
+            for seed in range(90_000 + start, 90_005 + start)
         }
     wrong = {seed: text for seed, text in results.items() if text.startswith("WRONG")}
     for seed in list(wrong)[:3]:
         print(f"seed {seed}: {wrong[seed]}\n{generate(seed, random_programs.level_of(seed))}")
     assert not wrong
-    assert sum(text.startswith("ok") for text in results.values()) > 4, results
+    assert sum(text.startswith("ok") for text in results.values()) > 2, results
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
