@@ -42,7 +42,7 @@ import numpy as np
 
 from ..ir.core import DERIVED, LOOP, Builder, Function, Op, Region, Value, type_of
 from ..ir.definedness import maybe_undefined
-from ..ir.opset import ACCUM, ADD, ADDAT, DIV, GET, MUL, NEG, PRIMS, SET, SUB, ZEROS, adds_axes_only
+from ..ir.opset import ACCUM, ADD, ADDAT, DIV, GET, MUL, NEG, PRIMS, RANGE_LEN, SET, SUB, ZEROS, adds_axes_only
 from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
 from ..ir.types import Dim
 from ..operations.linalg import DOT, EINSUM, MATMUL
@@ -369,9 +369,21 @@ class _Rows:
                 continue
             if base.type.dtype == FLOAT and v.type.dims is not None and len(dims) == len(v.type.dims) + 1:
                 array = self.defined(self.loop.results[found[0]])
-                if array is not None and all(map(self.body.dims.same, dims[1:], v.type.dims)):
-                    return self.rows_at(array, path, v.type)
+                if array is None or not all(map(self.body.dims.same, dims[1:], v.type.dims)):
+                    continue
+                if self.has_a_row_each(self.loop.inits[found[0]]) and affine(path[0][1][0], self.loop) == 0:
+                    return Row(array, v.type.ndim or 0)
+                return self.rows_at(array, path, v.type)
         return None
+
+    def has_a_row_each(self, init: Any) -> bool:
+        """A new array with as many rows as the loop has iterations, which count from 0."""
+        made = init.op if type(init) is Value else None
+        shape = made.args[0] if made is not None and made.prim is PRIMS[np.empty] else None
+        count = shape[0].op if isinstance(shape, tuple) and type(shape[0]) is Value else None
+        range_ = self.loop.range
+        assert range_ is not None
+        return range_[0] == 0 and count is not None and count.prim is RANGE_LEN and count.args[:3] == range_[:3]
 
     def versions_of(self, version: Value) -> tuple[int, list[Op]] | None:
         """The slot of which this is a version, and all stores into it, if each is at a row of the iteration."""

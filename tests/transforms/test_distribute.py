@@ -112,6 +112,20 @@ def test_second_derivatives_and_float32(f):
     np.testing.assert_allclose(single, ad.grad(f)(W, X, Y), rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("steps", [-1, 0, 1, 4])
+def test_rows_that_are_kept_for_a_matrix_product(steps):
+    def sweeps(matrix, b, n):
+        x = b
+        for _ in range(n):
+            x = np.tanh(x - matrix @ x + b)
+        return np.sum(x)
+
+    g = ad.grad(sweeps, argnums=(0, 1))
+    assert "b_bar = columns.sum(axis=0)" in g.source(M, W, steps)
+    for a, b in zip(g(M, W, steps), ad.grad(sweeps, argnums=(0, 1), optimize=False)(M, W, steps)):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
+
+
 # --- rows that are not known behind the loop --------------------------------------------------------------------------
 
 
