@@ -49,6 +49,7 @@ from ..operations.linalg import DOT, EINSUM, MATMUL
 from ..records import record
 from .algebra import install
 from .filling import affine, counted, rows_behind
+from .kept_rows import keep_rows, product_of_rows, sum_of_rows, unsigned
 from .simplify import in_bounds
 
 ALL = slice(None)
@@ -67,6 +68,13 @@ def distribute(fn: Function, before_change: Callable[[], None] | None = None) ->
     """Move what reversed loops only add up behind them; `before_change` is called if there is something."""
     loops = [op for op in fn.body.walk() if op.prim is LOOP and op.tag == DERIVED and _counts_rows(op)]
     changed = False
+
+    def announce() -> None:
+        nonlocal changed
+        if not changed and before_change is not None:
+            before_change()
+        changed = True
+
     for loop in loops:
         uses, maybe = collect_uses(fn.body), maybe_undefined(fn.body)
         sinks = _sinks(loop, uses)
@@ -75,13 +83,17 @@ def distribute(fn: Function, before_change: Callable[[], None] | None = None) ->
         assert loop.parent is not None
         builder = install(Builder(loop.parent))
         builder.tag = DERIVED
-        mark = len(loop.parent.ops)
+        mark, place = len(loop.parent.ops), loop.parent.ops.index(loop)
         with builder.active():
-            rows = _Rows(loop, uses, maybe, builder)
+            rows = Rows(loop, uses, maybe, builder)
             rows.find_sources(sinks)
+            if keep_rows(loop, sinks, rows, announce):
+                mark += loop.parent.ops.index(loop) - place
+                rows = Rows(loop, collect_uses(fn.body), maybe, builder)
+                rows.find_sources(sinks)
             moved = [(sink, row) for sink in sinks if (row := rows.added(sink)) is not None]
-            if moved and not changed and before_change is not None:
-                before_change()
+            if moved:
+                announce()
             results = _moved(loop, moved, builder)
         new = loop.parent.ops[mark:]
         del loop.parent.ops[mark:]
@@ -89,7 +101,6 @@ def distribute(fn: Function, before_change: Callable[[], None] | None = None) ->
             replace_values(fn.body, results)
             at = loop.parent.ops.index(loop) + 1
             loop.parent.ops[at:at] = _needed(new, results)
-            changed = True
     return changed
 
 
@@ -165,7 +176,7 @@ class Row:
     rank: int
 
 
-class _Rows:
+class Rows:
     """The values of the iterations of a loop as arrays of rows behind it."""
 
     def __init__(self, loop: Op, uses: Uses, maybe: set[Value], builder: Builder):
@@ -198,6 +209,11 @@ class _Rows:
             return None
         if sink.op.prim is ADDAT and not self.is_fixed(sink.op.args[1]):
             return self.added_to_rows(sink)
+        value, negative = unsigned(sink.value)
+        product, total = product_of_rows(value), sum_of_rows(value)
+        out = self.contracted(product) if product else self.summed(*total) if total else None
+        if out is not None:
+            return self.builder.emit(NEG, out) if negative else out
         op = sink.value.op if type(sink.value) is Value else None
         if op is not None and op.prim in (DOT, MATMUL) and op.parent is self.body:
             pair = [self.of(x) for x in op.args]
@@ -208,6 +224,19 @@ class _Rows:
             return None
         kwargs = {"axis": 0} if row.rank else {}
         return self.builder.emit(PRIMS[np.sum], row.all, **kwargs)
+
+    def contracted(self, pair: tuple[Value, Value]) -> Any:
+        """The sum over the iterations of the products ``a.T @ b`` of matrices."""
+        a, b = map(self.of, pair)
+        if a is None or b is None or a.rank != 2 or b.rank != 2:
+            return None
+        return self.builder.emit(PRIMS[np.tensordot], a.all, b.all, ((0, 1), (0, 1)))
+
+    def summed(self, matrix: Value, axis: int) -> Any:
+        row = self.of(matrix)
+        if row is None or row.rank != 2:
+            return None
+        return self.builder.emit(PRIMS[np.sum], row.all, axis=(0, axis + 1))
 
     def is_fixed(self, path: Any) -> bool:
         """The path is the same in each iteration."""
