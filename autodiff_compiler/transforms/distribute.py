@@ -210,8 +210,12 @@ class Rows:
         if sink.op.prim is ADDAT and not self.is_fixed(sink.op.args[1]):
             return self.added_to_rows(sink)
         value, negative = unsigned(sink.value)
-        product, total = product_of_rows(value), sum_of_rows(value)
-        out = self.contracted(product) if product else self.summed(*total) if total else None
+        product, total = product_of_rows(sink.value), sum_of_rows(value)
+        if product:
+            a, b, negative = product
+            out = self.contracted(a, b)
+        else:
+            out = self.summed(*total) if total else None
         if out is not None:
             return self.builder.emit(NEG, out) if negative else out
         op = sink.value.op if type(sink.value) is Value else None
@@ -225,8 +229,8 @@ class Rows:
         kwargs = {"axis": 0} if row.rank else {}
         return self.builder.emit(PRIMS[np.sum], row.all, **kwargs)
 
-    def contracted(self, pair: tuple[Value, Value]) -> Any:
-        """The sum over the iterations of the products ``a.T @ b`` of matrices."""
+    def contracted(self, *pair: Value) -> Any:
+        """The sum over the iterations of the products ``a.T @ b`` of two matrices."""
         a, b = map(self.of, pair)
         if a is None or b is None or a.rank != 2 or b.rank != 2:
             return None

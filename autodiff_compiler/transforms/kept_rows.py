@@ -44,15 +44,18 @@ TRANSPOSED = (("transpose", None),)
 FLOAT = np.dtype(np.float64)
 
 
-def product_of_rows(v: Any) -> tuple[Value, Value] | None:
-    """(a, b) where `v` is the matrix ``a.T @ b``."""
+def product_of_rows(v: Any) -> tuple[Value, Value, bool] | None:
+    """(a, b, whether it is taken away) where `v` is the matrix ``a.T @ b``."""
+    v, minus = unsigned(v)
     op = v.op if type(v) is Value else None
     if op is None or op.prim is not MATMUL or any(type(x) is not Value or x.type.ndim != 2 for x in op.args):
         return None
-    flip = op.args[0].op
-    if flip is None or flip.prim is not GET or flip.args[1] != TRANSPOSED or type(flip.args[0]) is not Value:
+    (left, minus_left), (b, minus_b) = map(unsigned, op.args)
+    flip = left.op
+    if flip is None or flip.prim is not GET or flip.args[1] != TRANSPOSED:
         return None
-    return flip.args[0], op.args[1]
+    a, minus_a = unsigned(flip.args[0])
+    return (a, b, minus ^ minus_left ^ minus_a ^ minus_b) if type(a) is type(b) is Value else None
 
 
 def sum_of_rows(v: Any) -> tuple[Value, int] | None:
@@ -82,7 +85,7 @@ def keep_rows(loop: Op, sinks: list[Sink], rows: Rows, before_change: Callable[[
             continue
         v, _ = unsigned(sink.value)
         product, total = product_of_rows(v), sum_of_rows(v)
-        parts = list(product) if product else [total[0]] if total else [v]
+        parts = list(product[:2]) if product else [total[0]] if total else [v]
         missing = [x for x in dict.fromkeys(parts) if rows.of(x) is None]
         wanted.append((missing, product is not None))
     kept: list[Value] = []
