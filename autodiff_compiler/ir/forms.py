@@ -123,15 +123,14 @@ def linear(dims: Dims, x: Any, steps: int = MOST_STEPS) -> Form | None:
     if name == "//" and type(x.op.args[1]) is int and x.op.args[1] > 0:
         part = linear(dims, x.op.args[0], steps - 1)
         return None if part is None or _variable(part) is not None else floor_divided(dims, part, x.op.args[1])
-    if name not in ("+", "-", "*", "neg"):
+    if name not in ("+", "-", "*"):
         return None
-    parts = [linear(dims, a, steps - 1) for a in x.op.args]
-    if any(part is None for part in parts):
+    parts = [part for a in x.op.args if (part := linear(dims, a, steps - 1)) is not None]
+    if len(parts) < len(x.op.args):
         return None
-    first, second = parts[0], parts[-1]
-    assert first is not None and second is not None
-    if name == "neg":
-        return plus({}, first, -1)
+    if len(parts) == 1:
+        return plus({}, parts[0], 1 if name == "+" else -1)
+    first, second = parts
     if name == "*":
         for a, b in ((first, second), (second, first)):
             if all(root is None for root in a):

@@ -121,3 +121,25 @@ def test_many_sizes_are_one_compilation(monkeypatch):
     for n in (4, 7, 100):
         gradient(np.ones(n), np.ones(n))
     assert [len(entries) for entries in dispatch.entries.values()] == [1]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y: np.mean(x[-len(y) :] ** 2),
+        lambda x, y: np.var(x[-len(y) :]),
+        lambda x, y: np.sum(
+            np.concatenate([x[-len(y) :], y[+len(y) - 1 :], x]) * np.arange(2.0 * len(x) + 1.0)[-len(y) - len(x) - 1 :]
+        ),
+        lambda x, y: np.mean(np.concatenate([np.zeros(-len(y) + len(x)), x**3])),
+        lambda x, y: np.mean(x[: -len(y) + 5] * y[0]),
+        lambda x, y: np.mean(x[+len(y) - 1 :] ** 2),
+    ],
+)
+def test_a_length_with_its_sign_changed(f):
+    """Where slices begin with ``-n``, they have `n` elements."""
+    g = ad.grad(f, argnums=(0, 1))
+    for n, m in ((5, 2), (6, 3), (4, 3), (5, 4), (3, 2)):
+        x, y = np.linspace(0.3, 2.0, n), np.linspace(0.5, 0.9, m)
+        for k, found in enumerate(g(x, y)):
+            np.testing.assert_allclose(found, differences(f, x, y, argnum=k), rtol=1e-5, atol=1e-7)
