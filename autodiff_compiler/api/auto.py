@@ -2,9 +2,10 @@
 
 A derivative starts as NumPy code, whose calls are timed. When they have taken as long together as a compilation takes,
 machine code is made in a thread of its own, beside further calls. It is run there on copies of the arguments. If it
-gives the results without NumPy's help, and faster, it takes over, and the logger says so. To wait until as much time is
-lost as the remedy costs is at most twice as slow as to know the future: this is the ski-rental problem (Karlin,
-Manasse, Rudolph and Sleator, "Competitive snoopy caching", Algorithmica 3, 1988).
+gives the results without NumPy's help, and faster, it takes over, and the logger says so. It has conditions of its own:
+of the lengths at hand, more may hold than of those that the NumPy code was made for. Where they fail, that code runs.
+To wait until as much time is lost as the remedy costs is at most twice as slow as to know the future: this is the
+ski-rental problem (Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy caching", Algorithmica 3, 1988).
 
 Where a call gives a function, as `vjp` does, the calls of that function are timed, too. Machine code has to be faster
 for as many calls of both as there have been.
@@ -89,31 +90,32 @@ class Watch:
         if found is None:
             self.finish(None)
             return
-        run, leaves = found
-        work = (run, leaves, self.spent, self.calls, self.inner)
+        work = (*found, self.spent, self.calls, self.inner)
         threading.Thread(target=self.compile, args=work, name=NAME, daemon=True).start()
 
-    def compile(self, run: Callable[..., Any], leaves: list[Any], spent: float, calls: int, inner: int) -> None:
+    def compile(self, made: Entry, leaves: list[Any], spent: float, calls: int, inner: int) -> None:
         """Compile machine code by running it, and let it take over if it is faster."""
-        pays = is_faster(self.transformed.__name__, run, leaves, spent, calls, inner)
-        self.finish(run if pays else None)
+        pays = is_faster(self.transformed.__name__, made.run, leaves, spent, calls, inner)
+        self.finish(made if pays else None)
 
-    def finish(self, run: Callable[..., Any] | None) -> None:
-        """Take the clock away. `run`: what takes over."""
-        if run is not None:
-            self.entry.run = self.entry.namespace["run"] = run
-        self.entry.call = self.call
+    def finish(self, made: Entry | None) -> None:
+        """Take the clock away. `made`: what takes over."""
+        front = self.entry.call = self.call
+        if made is not None:
+            self.entry.prefer(made)
+            front = made.call
         fronts = self.transformed._fronts
-        for n, front in list(fronts.items()):
-            if front is self:
-                fronts[n] = self.call
+        for n, found in list(fronts.items()):
+            if found is self:
+                fronts[n] = front
         self.done.set()
 
 
 def native_of(
     transformed: Transformed, names: tuple[str, ...], values: tuple[Any, ...]
-) -> tuple[Callable[..., Any], list[Any]] | None:
-    """The same derivative with machine code, not compiled yet, and copies of what it takes for these arguments."""
+) -> tuple[Entry, list[Any]] | None:
+    """The entry of the same derivative with machine code, not compiled yet, and copies of what it takes for these
+    arguments."""
     twin = transformed._with_backend("native")
     entry = twin._dispatch.make(names, values, [], [])
     if not programs_of(entry.run):
@@ -125,7 +127,7 @@ def native_of(
             return None
     finally:
         entry.namespace["run"] = entry.run
-    return entry.run, [copied(x) for x in leaves]
+    return entry, [copied(x) for x in leaves]
 
 
 def copied(x: Any) -> Any:

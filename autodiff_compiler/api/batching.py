@@ -105,7 +105,7 @@ class Batched(Transformed):
     def _repr_html_(self) -> str:
         from .display import card
 
-        found = [entry for entries in list(self._dispatch.entries.values()) for entry in list(entries)]
+        found = self._dispatch.codes()
         rows = [(_arguments_of(entry), entry.run.__autodiff_source__) for entry in found]  # type: ignore[attr-defined]
         return card(repr(self).strip("<>"), innermost(self), f"in_axes={self.in_axes}, out_axes={self.out_axes}", rows)
 

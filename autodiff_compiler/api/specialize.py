@@ -203,7 +203,24 @@ class Entry:
         self.refit = refit  # of an entry in two stages: goes on with another, see `stages`
         self.shapes: set[Any] = set()
         self.namespace: dict[str, Any] = {}
+        self.instead: Entry | None = None
         self.call = self._generate()
+
+    def prefer(self, other: Entry) -> None:
+        """Call another entry for those of the arguments that it is valid for, too."""
+        mine, its = self.call, other.call
+
+        def call(*values: Any) -> Any:
+            out = its(*values)
+            return mine(*values) if out is MISS else out
+
+        self.instead, self.call = other, call
+
+    def codes(self) -> Iterator[Entry]:
+        """The entry whose code runs, in the order in which they are tried."""
+        if self.instead is not None:
+            yield self.instead
+        yield self
 
     def accepts(self, values: tuple[Any, ...]) -> bool:
         """It is valid for these arguments. To be called only while no other thread can reach the entry."""
@@ -459,6 +476,10 @@ class Dispatcher:
         names, values = self.bind(args, kwargs)
         return self.make(names, values, [], [])
 
+    def codes(self) -> list[Entry]:
+        """The entries whose code runs, of all signatures."""
+        return [e for entries in list(self.entries.values()) for entry in list(entries) for e in entry.codes()]
+
     def make(self, names: tuple[str, ...], values: tuple[Any, ...], tried: list[Entry], done: list[Log]) -> Entry:
         """Lower and compile for these arguments. `tried`: entries that are not valid for them.
 
@@ -474,19 +495,20 @@ class Dispatcher:
 
     def _make(self, names: tuple[str, ...], values: tuple[Any, ...], tried: list[Entry], done: list[Log]) -> Entry:
         with self.lock:
-            for e in self.entries.get(names, ()):
+            for found in self.entries.get(names, ()):
                 # Another thread may have made an entry meanwhile.
-                if e not in tried and fits(e, values):
-                    return e
+                for e in found.codes() if found not in tried else ():
+                    if fits(e, values):
+                        return e
             key = None if self.disk is None else self.disk._key(names, values)
             entry = None if key is None else self._from_disk(names, key, values)
             if entry is None:
                 entry = leaving_out(lambda: self._made(names, values, done, key))
             if self.disk is not None:
                 self.disk._watch(entry, names)
-            found = self.entries.setdefault(names, [])
-            found.insert(0, entry)
-            del found[MAX_ENTRIES:]
+            entries = self.entries.setdefault(names, [])
+            entries.insert(0, entry)
+            del entries[MAX_ENTRIES:]
             self._to_front(names, entry)
             return entry
 

@@ -179,7 +179,7 @@ class Transformed:
                 for k in (self.argnums if isinstance(self.argnums, tuple) else (self.argnums,))
             ]
         )
-        found = [entry for entries in list(self._dispatch.entries.values()) for entry in list(entries)]
+        found = self._dispatch.codes()
         return card(
             f"{self.suffix} of {_name_of(self.primal)}", innermost(self), f"by {wanted}",
             [(_arguments_of(entry), entry.run.__autodiff_source__) for entry in found],  # type: ignore[attr-defined]

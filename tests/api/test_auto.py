@@ -218,3 +218,29 @@ def test_a_pullback_is_timed_with_the_forward_sweep(of: Any, caplog: pytest.LogC
     for x, y in zip(inner(U), first, strict=True):
         np.testing.assert_allclose(x, y)
     np.testing.assert_allclose(of(several, U, 4, backend="auto")[0], value)
+
+
+def of_two_lengths(x: Any, w: Any, y: Any) -> Any:
+    s = 0.0
+    for i in range(2):
+        s += np.sum(x[i:] * w[0]) + np.sum(x * y[: len(x)])
+        if len(x) == len(w):
+            s += np.sum(x * w)
+    return s
+
+
+@pytest.mark.usefixtures("at_once")
+def test_machine_code_that_takes_more_lengths_for_granted() -> None:
+    """The machine code is made for a call whose lengths are equal, the NumPy code for one whose lengths are not."""
+    others = np.linspace(0.3, 0.8, 5), U[:4].copy(), U
+    equal = np.linspace(0.3, 0.8, 4), U[:4].copy(), U
+    g = ad.value_and_grad(of_two_lengths, backend="auto")
+    want = ad.value_and_grad(of_two_lengths)
+    g(*others)
+    (watch,) = watches(g)
+    called_until_done(g, *equal)
+    assert watch.done.is_set() and is_machine_code(g, *equal) and not is_machine_code(g, *others)
+    for args in (others, equal, others, equal):
+        for found, right in zip(g(*args), want(*args), strict=True):
+            np.testing.assert_allclose(found, right)
+    assert len(g._dispatch.entries) == 1
