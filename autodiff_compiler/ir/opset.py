@@ -465,9 +465,22 @@ def _infer_like_second(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]
     return Ty(x.kind, x.dtype if x.is_float else None, x.dims)
 
 
+def _total_broadcast(b: Builder, args: tuple[Any, ...], large: int) -> bool:
+    """One of two operands has axes that the other one can be broadcast to, as far as is known: that with this number."""
+    to, of = type_of(args[large]), type_of(args[1 - large])
+    if of.is_scalar or of.dims == ():
+        return True
+    if to.dims is None or of.dims is None or len(of.dims) > len(to.dims):
+        return False
+    return all(b.dims.find(d) == 1 or b.dims.same(d, e) for d, e in zip(of.dims[::-1], to.dims[::-1]))
+
+
 # ``sum_to(g, x)``: the cotangent `g` summed over the axes along which `x` was broadcast, in x's dtype. Reads x's shape
 # and dtype only.
-SUM_TO = define("sum_to", runtime.sum_to, "g, x", infer=_infer_like_second, total=always, alias="view", shape_only=(1,))
+SUM_TO = define(
+    "sum_to", runtime.sum_to, "g, x", infer=_infer_like_second, total=lambda b, a, k: _total_broadcast(b, a, 0),
+    alias="view", shape_only=(1,),
+)  # fmt: skip
 
 # ``summed(g, shape)``: the same for a duck array, of which only the run knows the axes.
 SUMMED = define("summed", runtime.summed, "g, shape", total=always)
@@ -511,7 +524,10 @@ def _infer_spread(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 # ``spread(g, x)``: `g` broadcast to x's shape, for reading. Reads x's shape only.
-SPREAD = define("spread", runtime.spread, "g, x", infer=_infer_spread, total=always, alias="view", shape_only=(1,))
+SPREAD = define(
+    "spread", runtime.spread, "g, x", infer=_infer_spread, total=lambda b, a, k: _total_broadcast(b, a, 1),
+    alias="view", shape_only=(1,),
+)  # fmt: skip
 
 
 def _infer_zeros(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ty:

@@ -35,12 +35,12 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, LOOP, Builder, Function, Op, Region
+from ..ir.core import DERIVED, LOOP, Function, Op, Region
 from ..ir.definedness import maybe_undefined
 from ..ir.opset import GET, PRIMS, STORES
 from ..ir.rewrite import collect_uses, enclosing, region_of
 from .common import is_only_read
-from .simplify import in_bounds
+from .simplify import is_total_in
 
 _KINDS = ("array", "py", "generic", "scalar")
 
@@ -89,7 +89,7 @@ class _Hoist:
         gone: list[Op] = []
         moved: set[Op] = set()
         for op in body.ops:
-            if self.is_invariant(op, body, moved):
+            if self.is_invariant(op, body, before, moved):
                 gone.append(op)
                 moved.add(op)
         # A view, and what is computed of Python's numbers, costs next to nothing: it leaves the loop for what needs it.
@@ -107,7 +107,8 @@ class _Hoist:
             op.parent = before
         return [op for op in gone if op in moved]
 
-    def is_invariant(self, op: Op, body: Region, moved: set[Op]) -> bool:
+    def is_invariant(self, op: Op, body: Region, before: Region, moved: set[Op]) -> bool:
+        """No iteration changes it, and it may be computed in front of the loop, of which there may be no iteration."""
         prim = op.prim
         if op.regions or prim.effects or prim.unique or prim.foreign or prim in STORES or op.checks or not op.results:
             return False
@@ -116,10 +117,7 @@ class _Hoist:
             return False
         if any(v in self.maybe or v.op not in moved and body in enclosing(region_of(v)) for v in operands):
             return False
-        if prim is GET:
-            if not in_bounds(op):
-                return False
-        elif prim.total is None or not prim.total(Builder(body), op.args, op.kwargs):
+        if not is_total_in(before, op):
             return False
         if op.tag != DERIVED and prim is not GET and prim not in _quiet():
             return False

@@ -43,7 +43,7 @@ from ..ir.opset import GET, MUL, is_plain_path, path_is_view
 from ..ir.rewrite import enclosing, region_of
 from ..ir.types import Dim, Ty
 from .cut import NEVER, Graph
-from .simplify import in_bounds
+from .simplify import is_total_in
 
 if TYPE_CHECKING:
     from .residuals import Placer
@@ -224,20 +224,16 @@ class Choice:
     def _outermost(self, v: Value) -> Region:
         op, region = v.op, region_of(v)
         assert op is not None
-        if not (in_bounds(op) if op.prim is GET else _is_total(op)):
-            return region
         operands = op.operands()
         inside = {r for x in operands if not self.placer.reachable(x) for r in enclosing(self.home(x))}
         while region.op is not None and region.op.prim is LOOP and region not in inside:
-            region = region.op.parent  # type: ignore[assignment]
+            around = region.op.parent
+            if around is None or not is_total_in(around, op):
+                break
+            region = around
         if region is not region_of(v) and any(x in self.maybe_undefined for x in operands):
             return region_of(v)  # the loop may have no iterations where they are undefined
         return region
-
-
-def _is_total(op: Op) -> bool:
-    assert op.parent is not None
-    return op.prim.total is not None and op.prim.total(Builder(op.parent), op.args, op.kwargs)
 
 
 def work_of(op: Op) -> float | None:

@@ -92,16 +92,33 @@ def decides_again(op: Op) -> bool:
     return op.again and any(r.op is not None and r.op.prim is TRY and r.op.catch for r in enclosing(op.parent))
 
 
-def in_bounds(op: Op) -> bool:
-    """A single subscript of slices, variables of loops over (a part of) the axes that they index, and numbers."""
+def in_bounds(op: Op, region: Region | None = None) -> bool:
+    """A single subscript of slices, variables of loops over (a part of) the axes that they index, and numbers; by what
+    is known of lengths in its region, or in another one."""
     base, path = op.args[:2]
     dims = base.type.dims if type(base) is Value else None
-    if dims is None or len(path) != 1 or path[0][0] != "index" or op.parent is None:
+    region = region or op.parent
+    if dims is None or len(path) != 1 or path[0][0] != "index" or region is None:
         return False
     items = path[0][1]
     if len(items) > len(dims) or any(i is None or i is Ellipsis for i in items):
         return False
-    return all(isinstance(i, slice) or _below(i, d, op.parent) for i, d in zip(items, dims))
+    return all(isinstance(i, slice) or _below(i, d, region) for i, d in zip(items, dims))
+
+
+def is_total_in(region: Region, op: Op) -> bool:
+    """The operation cannot raise in a region around its own, either, and its result is of the same type there.
+
+    What is known of lengths in a loop or branch holds where it runs. Around it, less may be known.
+    """
+    assert op.parent is not None
+    here, there = op.parent.dims, region.dims
+    lengths = [d for v in (*op.operands(), *op.results) for d in v.type.dims or ()]
+    if here is not there and any(here.find(d) != there.find(d) for d in lengths):
+        return False
+    if op.prim is opset.GET:
+        return in_bounds(op, region)
+    return op.prim.total is not None and bool(op.prim.total(Builder(region), op.args, op.kwargs))
 
 
 def _below(index: Any, length: Any, region: Region) -> bool:

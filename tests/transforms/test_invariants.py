@@ -137,3 +137,44 @@ def test_first_elements():
         with pytest.raises(IndexError):
             g(X, W[:length].copy(), 2)
         np.testing.assert_array_equal(g(X, W[:length].copy(), 0), 2.0 * X)
+
+
+def _of_no_trip(x, w):
+    s = 0.0
+    for _ in range(len(x) // 2):
+        s = s + np.sum(np.sin(w) * x[1:-1])
+    return s + np.sum(x * x)
+
+
+def _of_few_trips(x, w):
+    s, m = 0.0, len(w)
+    for _ in range(len(x) // 6):
+        s = s + np.sum(np.sin(w) + x[:m])
+    return s + np.sum(x * x)
+
+
+def _of_nested_loops(x, w):
+    s = 0.0
+    for _ in range(2):
+        for _ in range(len(x) - 6):
+            s = s + np.sum(w * x[:-2] * np.cos(w)) * s
+            w = np.sin(w) * np.sin(x[2:])
+    return s + np.sum(x * x) + np.sum(w)
+
+
+@pytest.mark.parametrize("f", [_of_no_trip, _of_few_trips, _of_nested_loops])
+@pytest.mark.parametrize("lengths", [(0, 2), (5, 7), (3, 2), (1, 3), (6, 4)])
+def test_what_fits_together_only_in_an_iteration_stays_there(f, lengths):
+    """Where a loop has iterations, its operations do not raise, so lengths are equal. Without any they may differ."""
+    x, w = [np.linspace(0.4, 1.3, n) for n in lengths]
+    try:
+        f(x, w)
+    except ValueError:
+        pytest.skip("the function raises")
+    for optimize in (True, False):
+        g = ad.value_and_grad(f, argnums=(0, 1), optimize=optimize)
+        value, found = g(x, w)
+        assert value == f(x, w)
+        for k in range(2):
+            if lengths[k]:
+                np.testing.assert_allclose(found[k], differences(f, x, w, argnum=k), rtol=1e-5, atol=1e-6)
