@@ -466,7 +466,7 @@ def _infer_like_second(b: Builder, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def _total_broadcast(b: Builder, args: tuple[Any, ...], large: int) -> bool:
-    """One of two operands has axes that the other one can be broadcast to, as far as is known: that with this number."""
+    """The operand with this number has axes that the other one of two is broadcast to, as far as is known."""
     to, of = type_of(args[large]), type_of(args[1 - large])
     if of.is_scalar or of.dims == ():
         return True

@@ -50,7 +50,7 @@ def _quiet() -> set[Any]:
     """What a user's statement computes in front of a loop that turns out to have no iterations must not warn, or raise
     under `np.errstate`: quotients and roots stay in the loop."""
     names = (
-        operator.add, operator.sub, operator.mul, operator.neg, operator.abs, operator.lt, operator.le, operator.gt,
+        operator.neg, operator.abs, operator.lt, operator.le, operator.gt,
         operator.ge, operator.eq, operator.ne, np.abs, np.sign, np.maximum, np.minimum, np.where,
     )  # fmt: skip
     return {PRIMS[f] for f in names if f in PRIMS}

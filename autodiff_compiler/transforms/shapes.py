@@ -1,6 +1,8 @@
 """Shapes from arguments: nothing is computed, kept or saved for its shape alone.
 
-Takes a function. Gives the function in which an operation that needs only a shape asks an argument of that shape.
+Takes a function. Gives the function in which an operation that needs only a shape asks an argument of that shape. Two
+lengths may be known to be the same because an operation raises otherwise. Behind it, in the backward sweep, either may
+be asked for. What the program itself asks for in front of it stays: the operation would not raise any more.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show
@@ -24,6 +26,7 @@ Takes a function. Gives the function in which an operation that needs only a sha
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,7 +34,7 @@ import numpy as np
 from ..ir.core import DERIVED, FUNC, Builder, Function, Op, Region, Value, leaves, map_leaves, type_of
 from ..ir.opset import ADD, CAST, DIM, PRIMS, SIZE, SPREAD, SUB, ZEROS
 from ..ir.rewrite import content_operands, enclosing, region_of
-from ..ir.types import Dim, Dims, Ty, same_dtype
+from ..ir.types import Dim, DimLike, Dims, Ty, same_dtype
 
 
 def reads_lengths_only(op: Op) -> bool:
@@ -53,6 +56,8 @@ def shapes_from_arguments(fn: Function) -> None:
 
     def source(v: Value, op: Op, dims: Any) -> Any:
         t = type_of(v)
+        if not _is_behind(op):
+            return next((p for p in params if type(v) is Value and _is_of_shape(p, v, op, fn.body.dims)), v)
         if type(v) is not Value or v in known or t.kind != "array" or t.dims is None:
             return v
         if id(dims) not in by_shape:
@@ -76,7 +81,8 @@ def shapes_from_arguments(fn: Function) -> None:
             positions = op.prim.shape_only
             if positions and op.prim is not CAST:
                 if op.prim is DIM and isinstance(op.args[1], int):
-                    op.args = _length(op.args[0], op.args[1], params, region.dims)
+                    same = region.dims.same if _is_behind(op) else functools.partial(_is_certain, fn.body.dims)
+                    op.args = _length(op.args[0], op.args[1], params, same)
                 op.args = tuple(
                     map_leaves(functools.partial(source, op=op, dims=region.dims), a) if k in positions else a
                     for k, a in enumerate(op.args)
@@ -93,6 +99,28 @@ def shapes_from_arguments(fn: Function) -> None:
     lengths: dict[Any, Any] = {}
     for op, t in zeros:
         _count_out(op, t, params, fn, lengths)
+
+
+def _is_behind(op: Op) -> bool:
+    """The operation runs behind all those of the program from which it is known that lengths are the same."""
+    return op.tag == DERIVED
+
+
+def _is_certain(top: Dims, a: DimLike, b: DimLike) -> bool:
+    """The lengths are the same wherever they are asked for: one, or of arguments, which each call checks."""
+    if a == b:
+        return True
+    return all(isinstance(d, int) or top.is_argument(d) for d in (a, b)) and top.find(a) == top.find(b)
+
+
+def _is_of_shape(p: Value, v: Value, op: Op, top: Dims) -> bool:
+    """The program may ask an argument for its shape in the place of another value."""
+    have, want = p.type.dims, v.type.dims
+    if v.type.kind != "array" or have is None or want is None or len(have) != len(want):
+        return False
+    if not (reads_lengths_only(op) or same_dtype(p.type.dtype, v.type.dtype)):
+        return False
+    return all(_is_certain(top, *pair) for pair in zip(have, want))
 
 
 def _is_away(v: Value, op: Op) -> bool:
@@ -160,12 +188,12 @@ def _needed(body: Region) -> set[Value]:
     return found
 
 
-def _length(v: Any, axis: int, params: list[Value], dims: Any) -> tuple[Any, int]:
+def _length(v: Any, axis: int, params: list[Value], same: Callable[[Any, Any], bool]) -> tuple[Any, int]:
     t = type_of(v)
     if type(v) is not Value or v in params or t.kind != "array" or t.dims is None:
         return v, axis
     for p in params:
         for k, d in enumerate(p.type.dims or ()):
-            if dims.same(d, t.dims[axis]):
+            if same(d, t.dims[axis]):
                 return p, k
     return v, axis

@@ -143,3 +143,46 @@ def test_a_length_with_its_sign_changed(f):
         x, y = np.linspace(0.3, 2.0, n), np.linspace(0.5, 0.9, m)
         for k, found in enumerate(g(x, y)):
             np.testing.assert_allclose(found, differences(f, x, y, argnum=k), rtol=1e-5, atol=1e-7)
+
+
+def _up_to_a_length(x, w):
+    return w @ x[: len(x[1:])]
+
+
+def _up_to_a_length_in_a_loop(x, w):
+    s = 0.0
+    for i in range(2):
+        s = s + np.sum(w * x[: len(x[1:])]) * (i + 1)
+    return s
+
+
+def _like_a_part(x, w):
+    z = np.zeros_like(x[: len(x[1:])])
+    z += w * x[: len(x[1:])]
+    return np.sum(z)
+
+
+def _like_a_part_of_a_part(x, w):
+    n = len(x[1:][1:])
+    return np.sum(np.concatenate([w[:n] * x[:n], x]) * np.concatenate([w * 2.0, x]))
+
+
+@pytest.mark.parametrize(
+    "f", [_up_to_a_length, _up_to_a_length_in_a_loop, _like_a_part, _like_a_part_of_a_part]
+)  # fmt: skip
+def test_a_length_that_has_to_be_another_one(f):
+    """The operation that asks for equal lengths still sees both, and raises if they differ."""
+    g = ad.value_and_grad(f, argnums=(0, 1))
+    for n, m in ((5, 4), (4, 2), (6, 5), (5, 2), (8, 3), (5, 3), (3, 2)):
+        x, w = np.linspace(0.3, 1.0, n), np.linspace(1.0, 2.0, m)
+        try:
+            expected = f(x, w)
+        except ValueError:
+            for gradient in (g, ad.value_and_grad(f, argnums=(0, 1))):
+                with pytest.raises(ValueError):
+                    gradient(x, w)
+            continue
+        value, found = g(x, w)
+        assert value == expected
+        for k in (0, 1):
+            np.testing.assert_allclose(found[k], differences(f, x, w, argnum=k), rtol=1e-5, atol=1e-6)
