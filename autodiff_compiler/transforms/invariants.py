@@ -110,7 +110,7 @@ class _Hoist:
     def is_invariant(self, op: Op, body: Region, before: Region, moved: set[Op]) -> bool:
         """No iteration changes it, and it may be computed in front of the loop, of which there may be no iteration."""
         prim = op.prim
-        if op.regions or prim.effects or prim.unique or prim.foreign or prim in STORES or op.checks or not op.results:
+        if op.regions or prim.effects or prim.unique or prim.foreign or prim in STORES or not op.results:
             return False
         operands = op.operands()
         if any(v.type.kind not in _KINDS for v in (*operands, *op.results)):

@@ -49,7 +49,7 @@ from ..ir.core import (
 )
 from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, POP, PUSH, RAISE, STACK_NEW, SUB
 from ..ir.rewrite import called, drop_uncalled, enclosing, replace_values
-from ..ir.types import Dim
+from ..ir.types import Dim, Dims, Ty
 from .algebra import install
 
 
@@ -114,11 +114,22 @@ def is_total_in(region: Region, op: Op) -> bool:
     assert op.parent is not None
     here, there = op.parent.dims, region.dims
     lengths = [d for v in (*op.operands(), *op.results) for d in v.type.dims or ()]
-    if here is not there and any(here.find(d) != there.find(d) for d in lengths):
+    if op.checks or (here is not there and any(here.find(d) != there.find(d) for d in lengths)):
         return False
     if op.prim is opset.GET:
         return in_bounds(op, region)
-    return op.prim.total is not None and bool(op.prim.total(Builder(region), op.args, op.kwargs))
+    if op.prim.total is None or not op.prim.total(Builder(region), op.args, op.kwargs):
+        return False
+    return not op.prim.elementwise or all(_is_broadcast(v.type, op.result.type, there) for v in op.operands())
+
+
+def _is_broadcast(t: Ty, to: Ty, dims: Dims) -> bool:
+    """An operand of this type has the axes of the result, or axes of length one."""
+    if t.is_scalar or t.dims == ():
+        return True
+    if t.dims is None or to.dims is None or len(t.dims) > len(to.dims):
+        return False
+    return all(dims.find(d) == 1 or dims.same(d, e) for d, e in zip(t.dims[::-1], to.dims[::-1]))
 
 
 def _below(index: Any, length: Any, region: Region) -> bool:

@@ -107,6 +107,12 @@ def test_what_stays():
     assert "np.zeros" in inside and "-w" in inside
 
 
+def large_products(x, w, n):
+    for _ in range(n):
+        x = x + w * w
+    return np.sum(x * x)
+
+
 def test_no_iterations():
     """What might warn stays in a loop that may have no iterations, and what might raise does."""
 
@@ -118,6 +124,10 @@ def test_no_iterations():
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")
         np.testing.assert_array_equal(ad.grad(f)(X, np.zeros(6), 0), 2.0 * X)
+        large = np.full(6, 1e200)
+        value, found = ad.value_and_grad(large_products)(X, large, 0)
+        assert value == np.sum(X * X)
+        np.testing.assert_array_equal(found, 2.0 * X)
     with pytest.raises(IndexError):
         ad.grad(f)(X, W, 7)
 
@@ -162,8 +172,15 @@ def _of_nested_loops(x, w):
     return s + np.sum(x * x) + np.sum(w)
 
 
-@pytest.mark.parametrize("f", [_of_no_trip, _of_few_trips, _of_nested_loops])
-@pytest.mark.parametrize("lengths", [(0, 2), (5, 7), (3, 2), (1, 3), (6, 4)])
+def _of_a_part_that_may_be_short(x, w):
+    s, k = 0.0, len(w)
+    for _ in range(len(x) // 6):
+        s = s + np.sum(x[:k] * x * x[:k])
+    return s + np.sum(x * x) + np.sum(w)
+
+
+@pytest.mark.parametrize("f", [_of_no_trip, _of_few_trips, _of_nested_loops, _of_a_part_that_may_be_short])
+@pytest.mark.parametrize("lengths", [(0, 2), (5, 7), (5, 3), (3, 2), (1, 3), (6, 4)])
 def test_what_fits_together_only_in_an_iteration_stays_there(f, lengths):
     """Where a loop has iterations, its operations do not raise, so lengths are equal. Without any they may differ."""
     x, w = [np.linspace(0.4, 1.3, n) for n in lengths]
