@@ -103,10 +103,19 @@ def _loop(self: Lowering, op: Op) -> None:
             self.bail_early(check).equal.add(key)
     self.emit(Forever(frame.block) if head is None else For(head[0], head[1], head[2], head[3], frame.block))
     for r, p in zip(op.carried, params):
-        self.values[r] = self.values[p]
+        self.values[r] = _behind(self.values[p], r)
     for counter, r in ((trips, op.trips), (code, op.exit_code)):
         if counter is not None:
             self.values[r] = index_of(Name(counter, INDEX))
+
+
+def _behind(found: Any, r: Value) -> Any:
+    """What a loop has carried, behind it: what has one element in each iteration may have more if there was none."""
+    if not isinstance(found, View) or ONE not in found.shape or not found.is_whole:
+        return found
+    dims = r.type.dims or (None,) * len(found.shape)
+    shape = [Length(found.buffer, k) if n == ONE and d != 1 else n for k, (n, d) in enumerate(zip(found.shape, dims))]
+    return whole(found.buffer, found.dtype, shape)
 
 
 def _carry(self: Lowering, op: Op, p: Value, init: Any) -> list[str]:

@@ -241,3 +241,33 @@ def test_sums_over_all_axes_that_keep_them() -> None:
     for s in (np.ones((1, 1)), np.array([2.0]), np.ones((1, 4))):
         native = agree(f, X, s, argnums=(0, 1))
         assert why_not(native) is None and not bailed(native)
+
+
+def one_after_the_first(v: Any, u: Any, n: int) -> Any:
+    z = u * 2.0
+    for _ in range(n):
+        z = v * z[0]
+    return np.sum(z * z)
+
+
+def zeros_after_the_first(v: Any, u: Any, n: int) -> Any:
+    z = u[:3]
+    for _ in range(n):
+        z = np.zeros(len(v)) + v[0]
+    return np.sum(z * z)
+
+
+def rows_after_the_first(v: Any, u: Any, n: int) -> Any:
+    a = np.outer(u, u)
+    while n > 0:
+        a = v[:, None] * a[:1]
+        n -= 1
+    return np.sum(a * a * np.arange(1.0, a.size + 1.0).reshape(a.shape))
+
+
+@pytest.mark.parametrize("f", [one_after_the_first, zeros_after_the_first, rows_after_the_first])
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_an_axis_of_one_element_only_where_a_loop_has_iterations(f: Any, n: int) -> None:
+    for v, u in ((X[:1], X), (X[:1], X[:2]), (X, X[:1]), (X[:2], X)):
+        for transform in (ad.value_and_grad, ad.jacrev):
+            agree(f, v, u, n, argnums=(0, 1), transform=transform)
