@@ -171,7 +171,7 @@ class _Splitting:
             behind.append(Branch(Call("lt", (low, high), BOOL), [Set(name, value)], []))
         cost = self.cost_of(loop.body, {loop.index, *[name for s in walk(loop.body) for name in bound_by(s)]})
         pieces = Set(count.name, Call("pieces", (minus(high, low), cost, room), INDEX))
-        downwards = loop.step == -1 and bool(found.steps)  # else the order is of no matter
+        downwards = loop.step == -1 and bool(found.steps or found.last)  # else the order is of no matter
         loop_in_parts = Parallel(
             loop.index, low, high, downwards, count, part, first, last, before, loop.body, after, found.apart
         )

@@ -419,16 +419,21 @@ if AS_PYTHON:
         return k
 
     def in_parts(threads: int, code: Any, parts: int, low: int, high: int, args: tuple[Any, ...]) -> bool:
-        """Run each iteration by itself, in an order that shows whether one needs another."""
+        """Run one or two iterations at a time, in an order that shows whether one needs another."""
         bailed = False
         order = list(range(parts))
         random.Random(int(parts)).shuffle(order)
         for part in order:
             n = high - low
-            mine = list(range(low + n * part // parts, low + n * (part + 1) // parts))
-            random.Random(len(mine)).shuffle(mine)
-            for k in mine:
-                bailed |= code(part, k, k + 1, *args)
+            first, last = low + n * part // parts, low + n * (part + 1) // parts
+            draw = random.Random(int(last - first))
+            ends = [first]
+            while ends[-1] < last:
+                ends.append(min(last, ends[-1] + draw.randint(1, 2)))
+            mine = list(zip(ends, ends[1:]))
+            draw.shuffle(mine)
+            for k, end in mine:
+                bailed |= code(part, k, end, *args)
         return bailed
 
 else:

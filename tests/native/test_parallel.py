@@ -213,6 +213,27 @@ def test_time_steps_have_loops_in_parts_inside() -> None:
     check(f, X, 4)
 
 
+def test_the_last_iteration_of_a_loop_that_runs_downwards() -> None:
+    def numbers(x: Any) -> Any:
+        s, j, t = 0.0, 0, 0.0
+        for i in range(len(x) - 1, -1, -1):
+            j, t = i, np.sin(x[i]) * i
+            s += np.exp(t)
+        return s * t + j + x[j]
+
+    def up_and_down(x: Any) -> Any:
+        j = k = 0
+        for i in reversed(range(2, len(x))):
+            j = i
+        for i in range(len(x)):
+            k = i
+        return np.sum(x * x) * j + x[k] * k
+
+    for f in (numbers, up_and_down):
+        for n in (1, 3, 17, 40):
+            check(f, X[:n])
+
+
 def test_the_last_iteration_leaves_its_numbers() -> None:
     def f(x: Any) -> Any:
         t = 0.5
