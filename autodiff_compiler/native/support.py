@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import functools
+import itertools
 import linecache
 import logging
 import os
@@ -430,7 +431,7 @@ if AS_PYTHON:
             ends = [first]
             while ends[-1] < last:
                 ends.append(min(last, ends[-1] + draw.randint(1, 2)))
-            mine = list(zip(ends, ends[1:]))
+            mine = list(itertools.pairwise(ends))
             draw.shuffle(mine)
             for k, end in mine:
                 bailed |= code(part, k, end, *args)
