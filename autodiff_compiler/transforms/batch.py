@@ -384,9 +384,10 @@ WALKED: dict[Any, Any] = {
 
 
 def _copied(dims: Dims, parent: Dims | None) -> Dims:
-    """A copy of what is known of lengths, so that what is found out from now on is not known to the old function."""
+    """A copy of what is known of lengths, so that what is found out from now on is not known to the old function. No
+    root stands for one length in the copy and for another one in the old function."""
     return Dims(
-        parent, dict(dims.equal), set(dims.not_one_facts), list(dims.counter) if parent is None else parent.counter,
+        parent, dict(dims.equal), set(dims.not_one_facts), dims.counter if parent is None else parent.counter,
         dict(dims.memo), set(dims.arg_roots), list(dims.constraints), dict(dims.lengths), list(dims.assumed),
         list(dims.smaller), dict(dims.derived), list(dims.at_least),
         {root: list(forms) for root, forms in dims.varying.items()},

@@ -204,10 +204,11 @@ def _stacked(fn: Function, count: int) -> Function:
             place,
             "use vjp or jvp in a loop",
         ) from None
-    for noted in ("constraints", "assumed"):
+    for noted in ("constraints", "assumed", "smaller", "at_least"):
         # What holds of the arguments is checked at each call, so the caller's own record has to have it.
         known, found = getattr(fn.body.dims, noted), getattr(made.body.dims, noted)
         known.extend(found[len(known) :])
+    fn.body.dims.derived.update(made.body.dims.derived)
     return made
 
 

@@ -56,10 +56,10 @@ def shapes_from_arguments(fn: Function) -> None:
 
     def source(v: Value, op: Op, dims: Any) -> Any:
         t = type_of(v)
-        if not _is_behind(op):
-            return next((p for p in params if type(v) is Value and _is_of_shape(p, v, op, fn.body.dims)), v)
         if type(v) is not Value or v in known or t.kind != "array" or t.dims is None:
             return v
+        if not _is_behind(op):
+            return next((p for p in params if _is_of_shape(p, v, op, fn.body.dims)), v)
         if id(dims) not in by_shape:
             by_shape[id(dims)] = {}
             for p in params:
@@ -116,7 +116,7 @@ def _is_certain(top: Dims, a: DimLike, b: DimLike) -> bool:
 def _is_of_shape(p: Value, v: Value, op: Op, top: Dims) -> bool:
     """The program may ask an argument for its shape in the place of another value."""
     have, want = p.type.dims, v.type.dims
-    if v.type.kind != "array" or have is None or want is None or len(have) != len(want):
+    if have is None or want is None or len(have) != len(want):
         return False
     if not (reads_lengths_only(op) or same_dtype(p.type.dtype, v.type.dtype)):
         return False
