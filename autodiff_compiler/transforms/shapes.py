@@ -103,7 +103,7 @@ def shapes_from_arguments(fn: Function) -> None:
 
 def _is_behind(op: Op) -> bool:
     """The operation runs behind all those of the program from which it is known that lengths are the same."""
-    return op.tag == DERIVED
+    return bool(op.tag == DERIVED)
 
 
 def _is_certain(top: Dims, a: DimLike, b: DimLike) -> bool:
