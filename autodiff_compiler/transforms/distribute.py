@@ -50,7 +50,7 @@ from ..records import record
 from .algebra import install
 from .filling import affine, counted, rows_behind
 from .kept_rows import keep_rows, product_of_rows, sum_of_rows, unsigned
-from .simplify import in_bounds
+from .simplify import in_bounds, is_total_in
 
 ALL = slice(None)
 _TRANSPOSED = (("transpose", None),)
@@ -121,6 +121,19 @@ def _counts_rows(loop: Op) -> bool:
     return counted(loop) is not None and type(code) is int and code == 0
 
 
+def _surely_runs(loop: Op) -> bool:
+    """There is at least one iteration: an axis of an argument that has a name has two elements or more."""
+    start, stop, step = loop.range[:3]  # type: ignore[index]
+    if type(start) is not int or step != 1:
+        return type(start) is type(stop) is int and len(range(start, stop, step)) > 0
+    length = stop if type(stop) is int else stop.type.length
+    dims = loop.regions[0].dims
+    length = None if length is None else dims.find(length)
+    if isinstance(length, Dim):
+        length = 2 - length.off if dims.is_argument(length) else 0
+    return length is not None and length > start
+
+
 @record
 class Sink:
     """What each iteration adds to what the loop carries as number `slot`, or takes away."""
@@ -187,7 +200,10 @@ class Rows:
         self.first, self.down = order
         start, stop, step = loop.range[:3]
         self.above = (stop, 0) if step > 0 else (start, 1)  # the first number beyond all that the variable has
+        assert loop.parent is not None
+        self.parent = loop.parent
         self.known: dict[Value, Row | None] = {}
+        self.runs = _surely_runs(loop)
         self.sources: dict[Value, Op] = {}  # what is added to rows of zeros, and nothing else is
 
     def find_sources(self, sinks: Sequence[Sink]) -> None:
@@ -205,21 +221,23 @@ class Rows:
 
     def added(self, sink: Sink) -> Any:
         """What all iterations add, or None; for a part of an array: the path and the rows."""
-        if self.sources.get(sink.value) is sink.op:
+        if self.sources.get(sink.value) is sink.op or not self.fits_in(sink):
             return None
         if sink.op.prim is ADDAT and not self.is_fixed(sink.op.args[1]):
             return self.added_to_rows(sink)
         value, negative = unsigned(sink.value)
         product, total = product_of_rows(sink.value), sum_of_rows(value)
-        if product:
+        op = sink.value.op if type(sink.value) is Value else None
+        if op is None or not self.is_safe(value.op):
+            out = None
+        elif product:
             a, b, negative = product
             out = self.contracted(a, b)
         else:
             out = self.summed(*total) if total else None
         if out is not None:
             return self.builder.emit(NEG, out) if negative else out
-        op = sink.value.op if type(sink.value) is Value else None
-        if op is not None and op.prim in (DOT, MATMUL) and op.parent is self.body:
+        if op is not None and op.prim in (DOT, MATMUL) and op.parent is self.body and self.is_safe(op):
             pair = [self.of(x) for x in op.args]
             if len(pair) == 2 and all(row is not None and row.rank == 1 for row in pair):
                 return self.builder.emit(PRIMS[np.vdot], *(row.all for row in pair if row is not None))
@@ -228,6 +246,22 @@ class Rows:
             return None
         kwargs = {"axis": 0} if row.rank else {}
         return self.builder.emit(PRIMS[np.sum], row.all, **kwargs)
+
+    def fits_in(self, sink: Sink) -> bool:
+        """What is added has the shape of what it is added to, or less, also if there is no iteration."""
+        base, v = sink.op.args[0].type, type_of(sink.value)
+        if self.runs or v.is_scalar or v.dims == ():
+            return True
+        if sink.op.prim is ADDAT:
+            base = GET.infer(Builder(self.parent), sink.op.args[:2], {})  # type: ignore[misc]
+        if base.dims is None or v.dims is None or len(v.dims) > len(base.dims):
+            return False
+        dims = self.parent.dims
+        return all(dims.find(d) == 1 or dims.same(d, e) for d, e in zip(v.dims[::-1], base.dims[::-1]))
+
+    def is_safe(self, op: Op) -> bool:
+        """To do the operation behind the loop does not raise where no iteration would have done it."""
+        return self.runs or is_total_in(self.parent, op)
 
     def contracted(self, *pair: Value) -> Any:
         """The sum over the iterations of the products ``a.T @ b`` of two matrices."""
@@ -286,6 +320,8 @@ class Rows:
             return None
         if op.prim is GET:
             return self.read(op)
+        if not self.is_safe(op):
+            return None
         if op.prim in _elementwise() or (op.prim is DIV and v.type.kind != "scalar"):
             return self.computed(op)
         if op.prim is ACCUM:

@@ -84,6 +84,8 @@ def keep_rows(loop: Op, sinks: list[Sink], rows: Rows, before_change: Callable[[
         if sink.op.prim is ADDAT or rows.added(sink) is not None:
             continue
         v, _ = unsigned(sink.value)
+        if not rows.fits_in(sink) or type(v) is not Value or v.op is None or not rows.is_safe(v.op):
+            continue
         product, total = product_of_rows(v), sum_of_rows(v)
         parts = list(product[:2]) if product else [total[0]] if total else [v]
         missing = [x for x in dict.fromkeys(parts) if rows.of(x) is None]

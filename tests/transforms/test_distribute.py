@@ -126,6 +126,27 @@ def test_rows_that_are_kept_for_a_matrix_product(steps):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
 
 
+def test_what_fits_together_in_no_iteration_is_not_computed():
+    """Arrays whose lengths differ are no error where the loop has no iteration."""
+
+    def products(w, x, n):
+        out, total = np.zeros_like(x), 0.0
+        for t in range(n):
+            out[t] = x[t] * w
+            total += x[t] @ w
+        return np.sum(out) + total + np.sum(w)
+
+    for f, args in (
+        (smoothed, (np.ones(5), X[:1], Y[:1])),
+        (products, (np.ones(4), X, 0)),
+        (products, (np.ones(4), X[:0], 0)),
+        (products, (W, X, 5)),
+    ):
+        usual, plain = (ad.grad(f, argnums=(0, 1), optimize=o)(*args) for o in (True, False))
+        for a, b in zip(usual, plain):
+            np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
 # --- rows that are not known behind the loop --------------------------------------------------------------------------
 
 
