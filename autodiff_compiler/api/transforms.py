@@ -231,8 +231,8 @@ class Transformed:
 
         >>> from autodiff_compiler import grad
         >>> [name for name, text in grad(lambda x: x * x).passes(3.0)]  # doctest: +NORMALIZE_WHITESPACE
-        ['lower', 'differentiate', 'masks', 'shapes', 'dead code', 'residuals', 'factors', 'finish', 'contractions',
-         'templates', 'dead code', 'in place', 'unpack']
+        ['lower', 'differentiate', 'masks', 'shapes', 'dead code', 'residuals', 'factors', 'finish', 'inverses',
+         'contractions', 'templates', 'dead code', 'in place', 'unpack']
         """
         from .compiler import pipeline, print_function
 

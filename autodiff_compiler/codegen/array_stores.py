@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import DERIVED, Builder, Op, Region, Value, structural_key, type_of
+from ..ir.core import DERIVED, Builder, Op, Region, Value, type_of
 from ..ir.opset import ACCUM, ADDAT, GET, SET
 from ..ir.types import Ty, same_dtype
 from .expressions import ATOM, Printer, increment
-from .nesting import is_augmented
+from .layout import Store
+from .nesting import C_ORDER, is_augmented, key_of_path
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -55,7 +56,11 @@ def emit_array_store(e: Emitter, op: Op) -> None:
             text = _stored(p, op)
             # ``x[...] += v`` stores the sum into itself once more.
             whole = text[0] != "=" and path == _WHOLE and base.isidentifier() and op.args[0].type.dims
-            e.line(f"{base if whole else p.place(base, path)} {text}")
+            place = base if whole else p.place(base, path)
+            if text[0] == "=" and text[2:].isidentifier():
+                e.lines.append(Store(place, text[2:]))
+            else:
+                e.line(f"{place} {text}")
     else:
         e.line(_added(p, base, path, op.args[2], op))
 
@@ -106,9 +111,7 @@ def _updated_view(p: Printer, op: Op) -> Value | None:
     if type(view) is not Value or view.op is None or view.op in p.inlined or view.op.prim is not GET:
         return None
     same_part = (
-        view.op.parent is op.parent
-        and view.op.args[0] is base
-        and structural_key(view.op.args[1]) == structural_key(path)
+        view.op.parent is op.parent and view.op.args[0] is base and key_of_path(view.op.args[1]) == key_of_path(path)
     )
     same_type = view.type.kind == base.type.kind == "array" and same_dtype(inner.result.type.dtype, base.type.dtype)
     sliced = len(path) == 1 and path[0][0] == "index" and all(type(i) is slice or _is_int(i) for i in path[0][1])
@@ -150,11 +153,6 @@ def _emit_reshaped_store(e: Emitter, op: Op, base: str, cut: int) -> None:
         e.line(line)
 
 
-_C_ORDER = frozenset(
-    ["np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.linspace", "np.eye", "np.identity"]
-)
-
-
 def _copying_step(op: Op) -> int | None:
     """The first step of the path that reshapes what may be laid out so that this makes a copy."""
     base, path = op.args[:2]
@@ -179,7 +177,7 @@ def _copying_step(op: Op) -> int | None:
 def _makes_c_order(op: Op) -> bool:
     """Not with ``order="F"``, and not ``linspace`` with an axis."""
     others = [x for x in (*op.args, *op.kwargs.values()) if isinstance(x, str) and x != "C"]
-    return op.prim.name in _C_ORDER and not others and "axis" not in op.kwargs
+    return op.prim.name in C_ORDER and not others and "axis" not in op.kwargs
 
 
 __all__ = ["emit_array_store"]

@@ -27,14 +27,16 @@ def f_grad(x):
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from ..ir import opset
 from ..ir.core import CALL, DERIVED, IF, LOOP, UNDEF, Exit, Op, Region, Value
-from ..ir.opset import POP, PUSH
+from ..ir.opset import POP, PUSH, STACK_NEW
 from ..ir.rewrite import called, enclosing, handler_of
-from ..ir.types import PY_BOOL
+from ..ir.types import PY_BOOL, Dim
 from . import layout
 from .layout import BREAK, LONG, Assignment, Block, Line
 from .wrapping import WIDTH
@@ -262,18 +264,23 @@ def _head(e: Emitter, op: Op) -> Block:
         return Block("while", "True", [])
     index = op.regions[0].params[0]
     pops = _over_saved(e, op)
-    names, head = _targets(e, [pop.results for pop in pops] or [[index]])
     items = e.printer.range(op.range)
-    if pops:
-        stacks = [f"reversed({e.naming.of(pop.args[0])})" for pop in pops]
-        over = stacks[0] if len(pops) == 1 else f"zip({', '.join(stacks)})"
-        if len(f"for {head} in {over}:") + 4 * len(list(enclosing(op.parent))) > WIDTH:
-            names, head = _targets(e, [[index]])
-        else:
-            e.taken.update(pops)
-            e.unprinted |= e.printer.names_in(op.range)
-            items = over
-    return Block("for", f"{head} in {items}", [], binds=names)
+    rows = [pop.results for pop in pops]
+    over = [f"reversed({e.naming.of(pop.args[0])})" for pop in pops]
+    counted = e.used(index)
+    if counted and not _is_largest(e, op, rows):
+        pops = []
+    if counted:
+        rows, over = [[index], *rows], [items, *over]
+    names, head = _targets(e, rows)
+    shown = over[0] if len(over) == 1 else f"zip({', '.join(over)})"
+    if not pops or len(f"for {head} in {shown}:") + 4 * len(list(enclosing(op.parent))) > WIDTH:
+        names, head = _targets(e, [[index]])
+        return Block("for", f"{head} in {items}", [], binds=names)
+    e.taken.update(pops)
+    if not counted:
+        e.unprinted |= e.printer.names_in(op.range)
+    return Block("for", f"{head} in {shown}", [], binds=names)
 
 
 def _targets(e: Emitter, rows: list[list[Value]]) -> tuple[list[str], str]:
@@ -290,7 +297,7 @@ def _over_saved(e: Emitter, op: Op) -> list[Op]:
     any.
     """
     body = op.regions[0]
-    if e.used(body.params[0]) or op.tag != DERIVED:
+    if op.tag != DERIVED:
         return []
     pops: list[Op] = []
     for inner in body.ops:
@@ -301,6 +308,38 @@ def _over_saved(e: Emitter, op: Op) -> list[Op]:
         return []
     makers = {_only_pushing_loop(e, pop, op.parent) for pop in pops}
     return pops if len(makers) == 1 and None not in makers else []
+
+
+def _is_largest(e: Emitter, loop: Op, rows: list[list[Value]]) -> bool:
+    """What is saved is as large in each iteration, and no array that the loop, or what follows it, makes has more axes.
+
+    Values that are popped go one by one, so they leave room for what is larger.
+    """
+    region: Region | None = loop.parent
+    assert region is not None
+    if any(op.prim is STACK_NEW for op in loop.regions[0].walk()):
+        return False  # each iteration saves values of its own
+    dims = region.dims.top()
+    saved = [v.type for row in rows for v in row]
+    for d in [d for t in saved for d in t.dims or () if isinstance(d, Dim)]:
+        if d.root in dims.varying or not (d.root in dims.arg_roots or d.root in dims.derived):
+            return False
+    if region not in e.axes_from:
+        e.axes_from[region] = list(accumulate(map(_most_axes, reversed(region.ops)), max))
+    most = e.axes_from[region][len(region.ops) - 1 - region.ops.index(loop)]
+    return most <= max([1, *[t.ndim or 0 for t in saved]])
+
+
+def _most_axes(op: Op) -> float:
+    """How many axes an array may have that an operation, or one within it, makes."""
+    made = [v.type for inner in _within_too(op) if inner.prim is not POP for v in inner.results]
+    return max([math.inf if t.ndim is None else t.ndim for t in made if t.kind in ("array", "any")], default=0)
+
+
+def _within_too(op: Op) -> Iterator[Op]:
+    yield op
+    for region in op.regions:
+        yield from region.walk()
 
 
 def _only_pushing_loop(e: Emitter, pop: Op, region: Region | None) -> Op | None:

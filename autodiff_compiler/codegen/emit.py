@@ -44,6 +44,7 @@ from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Function, Loc, Op, Re
 from ..ir.definedness import maybe_undefined, where_left
 from ..ir.opset import ACCUM, ADDAT, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import free_values
+from ..ir.spelling import identifier
 from ..ir.types import duck_in
 from . import control, layout
 from .array_stores import emit_array_store
@@ -51,13 +52,16 @@ from .expressions import AUGMENTED, Printer
 from .layout import LONG, Assignment, Block, Line
 from .list_stores import changed_list
 from .load import Emitted
-from .names import Naming
-from .nesting import Nesting, where_completed
+from .names import Naming, is_derived
+from .neighbours import on_one_line
+from .nesting import Nesting, is_index, is_sum, where_completed
 from .notes import Note, Statement
 from .wrapping import wrapped
 
 # Operations of the backward sweep that prepare others, and get no comment of their own.
 PREPARING = frozenset({opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY, opset.TOLIST, opset.REPEATED})
+# Operations that read parts.
+READING = frozenset({opset.GET, opset.LIST_GET, opset.TABLE_GET, opset.ITEM, opset.DIM})
 # Operations that read a value whether or not it is defined.
 READING_ANY = frozenset({PUSH, opset.COPY, opset.SNAPSHOT, opset.ZEROS, opset.LIST_NEW})
 
@@ -118,6 +122,7 @@ class Emitter:
         self.tried: dict[Op, Op] = {}
         nesting = Nesting(self.body, analysis, split)
         self.inlined, self.users, self.use_count = nesting.inlined, nesting.users, nesting.use_count
+        self.raising = nesting.raising
         inner = {op for op in self.body.ops if op.tag == DERIVED} if split is not None else None
         self.naming = Naming(self.body, self.inlined, reserved, inner)
         maybe = maybe_undefined(self.body)
@@ -127,6 +132,8 @@ class Emitter:
         self.notes: list[Note] = []
         self.commented: Statement | None = None  # the statement that the last note names
         self.maybe = maybe
+        # By region, and from its end: the most axes of an array that an operation, or one behind it, makes.
+        self.axes_from: dict[Region, list[float]] = {}
         self.optional: set[Value] = set()
         while found := {v for v in maybe - self.optional if self._must_exist(v)}:
             self.optional |= found
@@ -177,14 +184,15 @@ class Emitter:
         exits = list(self.body.exit)
         if self.split is None:
             self.emit_ops(self.body.ops)
-            self.line("return " + result([self.printer.show(x) for x in exits]))
+            self.emit_return(exits, result, 1)
         else:
             self._emit_split(exits, self.split, result)
         if self.unprinted:
             layout.drop_unread(self.lines, self.unprinted)
+        self.lines = on_one_line(self.lines, 1)
         layout.outline(self.lines, set(args), self.unused)
         code: list[str] = []
-        above = [line for block in self.above for line in (block, "", "")]
+        above = [line for block in on_one_line(self.above) for line in (block, "", "")]
         layout.flat([*above, Block("def", f"{name}({', '.join(args)})", self.lines)], 0, code)
         lines = self._imports(code)
         notes = [note for note in self.notes if note.at >= 0]
@@ -218,12 +226,64 @@ class Emitter:
             for s in saved:  # the pullback may be called again: it takes from copies of the stacks
                 self.store([s], f"list({s})")
             self.emit_ops(backward)
-            self.line("return " + result([self.printer.show(x) for x in exits[split:]]))
+            self.emit_return(exits[split:], result, 2)
         params = ", ".join([*seeds, *[f"{s}={s}" for s in saved]])
         name = self.fn.meta.get("inner", "pullback")
         self.lines.append(Block("def", f"{name}({params})", inner, binds=[name], params=[*seeds, *saved]))
         self.lines.append("")
         self.line(f"return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ')'}, {name}")
+
+    def emit_return(self, exits: list[Any], result: Callable[[list[str]], str], depth: int) -> None:
+        """The last statement. If it is too long for a line, the longest of the results have statements of their own."""
+        plain = list(map(self.printer.show, exits))
+        best: tuple[list[Assignment], list[str]] = [], plain
+        count = len(wrapped(f"return {result(plain)}", 4 * depth))
+        long = [k for k, v in enumerate(exits) if type(v) is Value and v.op in self.inlined]
+        long.sort(key=lambda k: (not exits[k].hint, -len(plain[k])))  # those with names first
+        for n in range(1, min(len(long), count - 1, 8) + 1):
+            lines, texts = self._with_statements(exits, plain, sorted(long[:n]), depth == 2)
+            shown = [line.text for line in on_one_line([*lines], depth)]  # type: ignore[union-attr]
+            total = sum(len(wrapped(text, 4 * depth)) for text in [*shown, f"return {result(texts)}"])
+            if total < count and self._in_order(exits, long[:n]):
+                best, count = (lines, texts), total
+        self.lines += best[0]
+        self.naming.fixed |= {name for line in best[0] for name in line.names}
+        self.line(f"return {result(best[1])}")
+
+    def _with_statements(
+        self, exits: list[Any], texts: list[str], chosen: list[int], nested: bool
+    ) -> tuple[list[Assignment], list[str]]:
+        """Statements for some of the results, and all results with their variables."""
+        lines: list[Assignment] = []
+        texts = list(texts)
+        for k in chosen:
+            op, hint, n = exits[k].op, exits[k].hint, 1
+            name = stem = identifier(hint or ("t" if op.tag == DERIVED else "value"), "t")
+            others = {word for j, text in enumerate(texts) if j != k for word in layout.WORD.findall(text)}
+            while name in others or (
+                self.naming.is_taken(name) and not (hint and self.naming.is_variable(name, nested))
+            ):
+                n += 1
+                name = f"{stem}{n}"
+            lines.append(self.bound(name, op))
+            texts[k] = name
+        return lines, texts
+
+    def bound(self, name: str, op: Op) -> Assignment:
+        """The statement that binds a variable to the result: ``x += y`` if it is the first operand."""
+        # A number may be a duck array without axes, which other names may have, too.
+        scalar = op.prim in AUGMENTED and op.result.type.is_scalar and not self.ducks
+        if not scalar or self.printer.show(op.args[0]) != name:
+            return Assignment([name], "=", self.printer.expression(op)[0])
+        sign, text = op.prim.name, self.printer.show(op.args[1])
+        if sign in "+-" and op.result.type.is_float:
+            sign, text, _ = self.printer.signed(sign, op.args[1])
+        return Assignment([name], f"{sign}=", text)
+
+    def _in_order(self, exits: list[Any], first: list[int]) -> bool:
+        """None of the results that are computed after these may raise an exception of the function's own."""
+        later = [v for k, v in enumerate(exits[: max(first)]) if k not in first and type(v) is Value]
+        return self.raising.isdisjoint([v.op for v in later])
 
     def emit_local_function(self, op: Op) -> None:
         """A function that is called several times: above, or as a nested one if it reads what is around it."""
@@ -270,7 +330,7 @@ class Emitter:
         """Name the user's statement that the operation comes from, unless the last comment did."""
         if op.loc is None or self.statement_at is None or op.tag != DERIVED or op.prim in PREPARING:
             return
-        if op.again:
+        if op.again or self.is_read(op):
             self.commented = None  # what is repeated is no adjoint
             return
         statement = self.statement_at(op.loc)
@@ -279,6 +339,12 @@ class Emitter:
         self.notes.append(Note(statement))
         self.lines.append(self.notes[-1])
         self.commented = statement
+
+    def is_read(self, op: Op) -> bool:
+        """The operation reads a part of what the function itself has made, or computes an index."""
+        if op.prim in READING:
+            return type(op.args[0]) is Value and not is_derived(op.args[0])
+        return is_index(op)
 
     # --- statements -----------------------------------------------------------------------------------------------
 
@@ -321,7 +387,7 @@ class Emitter:
             return
         self.comment(op)
         show = self.printer.show
-        if op.prim in STORES:
+        if op.prim in STORES and not is_sum(op, self.inlined):
             self.emit_store(op)
         elif op.prim is PUSH:
             self.line(f"{show(op.args[0])}.append({show(op.args[1])})")
@@ -334,13 +400,8 @@ class Emitter:
             self.line(self.printer.expression(op)[0])
         else:
             names = [self.naming.of(r) if self.used(r) else "_" for r in op.results]
-            # A number may be a duck array without axes, which other names may have, too.
-            scalar = op.prim in AUGMENTED and op.results[0].type.is_scalar and not self.ducks
-            if scalar and self.naming.same(op.results[0], op.args[0]):
-                sign, text = op.prim.name, show(op.args[1])
-                if sign in "+-" and op.results[0].type.is_float:
-                    sign, text, _ = self.printer.signed(sign, op.args[1])
-                self.store(names, text, f"{sign}=")
+            if len(names) == 1:
+                self.lines.append(self.bound(names[0], op))
             else:
                 self.store(names, self.printer.expression(op)[0])
 
@@ -354,13 +415,13 @@ class Emitter:
 
     def rename(self, op: Op) -> None:
         """Give the version that a store made its own name, if it has one."""
-        result = op.results[0]
-        if not self.naming.same(result, op.args[0]) and self.used(result):
-            self.store([self.naming.of(result)], self.printer.show(op.args[0]))
+        result, base = op.results[0], op.args[0]
+        if not self.naming.same(result, base) and self.used(result):
+            self.store([self.naming.of(result)], self.printer.show(base))
 
     def assign(self, pairs: list[tuple[Value, Any]]) -> None:
         """``a, b = x, y`` for those that need it; the right sides are all read first."""
-        left, right = [], []
+        left, right, sources = [], [], []
         for target, source in pairs:
             if source is UNDEF:
                 if target not in self.optional:
@@ -372,7 +433,10 @@ class Emitter:
             if name != text:  # two values may have one name, the first of which is not read any more
                 left.append(name)
                 right.append(text)
-        if len(left) > 1 and sum(map(len, [*left, *right])) + 2 * len(left) > LONG:
+                sources.append(source)
+        if len(left) == 1 and type(sources[0]) is Value and sources[0].op in self.inlined:
+            self.lines.append(self.bound(left[0], sources[0].op))
+        elif len(left) > 1 and sum(map(len, [*left, *right])) + 2 * len(left) > LONG:
             self.lines += layout.one_by_one(left, right, LONG)
         elif left:
             self.store(left, ", ".join(right))

@@ -12,8 +12,7 @@ def f_grad(x, a, b):
     t2 = a_b * (x + 1.0)
     # adjoint of line 2: return -(x * ((a + b) * (a - b))) / ((a * b) * (x + 1.0))
     t3 = 1.0 / t2
-    x_bar = -(t3 * (-(x * t) / t2) * a_b) - t3 * t
-    return x_bar
+    return -(t3 * (-(x * t) / t2) * a_b) - t3 * t
 """
 
 from __future__ import annotations
@@ -547,6 +546,12 @@ def increment(p: Printer, v: Any) -> tuple[str, str]:
     return f"{sign}=", text
 
 
+def _accum(p: Printer, op: Op) -> tuple[str, int]:
+    """What is added to an expression; to a variable it is added by a statement."""
+    sign, text, level = p.signed("+", op.args[1], known=False)
+    return f"{p.show(op.args[0], SUM)} {sign} {f'({text})' if level <= SUM else text}", SUM
+
+
 def _divided(p: Printer, op: Op) -> tuple[str, int]:
     g, d = op.args
     shown = p.show(d)
@@ -583,7 +588,7 @@ _PRINTERS: dict[Prim, Any] = {
     opset.ITEM: lambda p, op: (f"{p.show(op.args[0], ATOM)}.item({', '.join(map(p.show, op.args[1:]))})", ATOM),
     opset.FROM_LIST: lambda p, op: (f"np.array({p.show(op.args[0])})", ATOM),
     opset.REPEATED: lambda p, op: (f"[{p.show(op.args[0])}] * {p.show(op.args[1], PRODUCT + 1)}", PRODUCT),
-    opset.DIVIDED: _divided, opset.RAISED: _raised, opset.NUMPYS: _numpys,
+    opset.ACCUM: _accum, opset.DIVIDED: _divided, opset.RAISED: _raised, opset.NUMPYS: _numpys,
     RATIO: _ratio, QUOTIENT: _quotient, OVER: _over, STRONG_PRODUCT: _product,
 }  # fmt: skip
 

@@ -52,6 +52,18 @@ class Assignment:
 
 
 @mutable_record
+class Store:
+    """A statement that stores what a variable refers to, or a constant, at a place: ``a[i] = value``."""
+
+    place: str
+    value: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.place} = {self.value}"
+
+
+@mutable_record
 class Block:
     """A compound statement, or a clause of one.
 
@@ -76,7 +88,7 @@ class Block:
         return f"{self.kind} {self.text}:" if self.text else f"{self.kind}:"
 
 
-Line = str | Assignment | Block | Note
+Line = str | Assignment | Store | Block | Note
 
 
 def branches(cond: str, otherwise: str, then: list[Line], orelse: list[Line], jumps: bool) -> list[Line]:
@@ -197,7 +209,7 @@ def flat(lines: list[Line], depth: int, out: list[str]) -> None:
                 line.at = len(out)
                 out.append("    " * depth)
             else:
-                text = line.text if isinstance(line, Assignment) else line
+                text = line if isinstance(line, str) else line.text
                 _put(text, depth, out)
         else:
             todo.pop()
@@ -273,7 +285,7 @@ def _leave_by_return(lines: list[Line]) -> str:
     return found
 
 
-def _walk(lines: list[Line], functions: bool) -> Iterator[str | Assignment | Block]:
+def _walk(lines: list[Line], functions: bool) -> Iterator[str | Assignment | Store | Block]:
     """All statements and heads, those in local functions if asked for."""
     todo = [lines]
     while todo:
@@ -302,4 +314,4 @@ def _words(lines: list[Line]) -> set[str]:
     return {word for text in texts for word in WORD.findall(text)}
 
 
-__all__ = ["BREAK", "Assignment", "Block", "Line", "branches", "chosen", "either", "flat", "outline"]
+__all__ = ["BREAK", "Assignment", "Block", "Line", "Store", "branches", "chosen", "either", "flat", "outline"]

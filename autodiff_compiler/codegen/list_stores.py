@@ -24,8 +24,7 @@ def f_grad(x):
     t[0] += 1.0
     x_bar = np.zeros_like(x)
     # adjoint of line 3: for i in range(len(x)):
-    for i in reversed(range(n)):
-        t4 = t_saved.pop()
+    for i, t4 in zip(reversed(range(n)), reversed(t_saved)):
         # adjoint of line 4: items.insert(0, x[i] * items[-1])
         t5 = t.pop(0)
         t[-1] += t5 * x[i]

@@ -247,6 +247,11 @@ class Naming:
     def is_taken(self, name: str) -> bool:
         return name in self.given or name in self.fixed
 
+    def is_variable(self, name: str, nested: bool) -> bool:
+        """A variable of the function has this name: of the nested one, if asked for."""
+        known = self.given.get(name)
+        return known is not None and known.nested == nested and None in known.homes
+
     def same(self, a: Value, b: Any) -> bool:
         return type(b) is Value and b in self.group and self.group[a] is self.group[b]
 
@@ -384,9 +389,9 @@ class Naming:
         few, many = sorted((ga.spans, gb.spans), key=len)
         if not force and _meet(many, few):
             return
-        if not force and _is_derived(a) != _is_derived(b):
+        if not force and is_derived(a) != is_derived(b):
             return  # a cotangent does not go by the name of a primal value
-        if not force and not _is_derived(a) and not _is_one(_hint_of(ga), _hint_of(gb)):
+        if not force and not is_derived(a) and not _is_one(_hint_of(ga), _hint_of(gb)):
             return  # nor a quantity by that of another. A cotangent may be that of several: each name is right
         ga.values += gb.values
         ga.spans = _joined(many, few)
@@ -398,8 +403,9 @@ class Naming:
         stores = [op for op in body.walk() if op.prim in STORES]
         for op in stores:
             # Done in place: the result is the same object.
-            if not (op.args[0].op is None and region_of(op.args[0]) is self.body):
-                self._merge(op.args[0], op.results[0], force=True)
+            base = op.args[0]
+            if not (base.op is None and region_of(base) is self.body):
+                self._merge(base, op.results[0], force=True)
         for op in body.walk():
             if not op.regions:
                 continue
@@ -488,7 +494,7 @@ class Naming:
             return name
 
 
-def _is_derived(v: Value) -> bool:
+def is_derived(v: Value) -> bool:
     """Made by the reverse transform."""
     while True:
         op = v.op if v.op is not None else v.region.op if v.region is not None else None
@@ -523,7 +529,7 @@ def _telling_of(group: Group) -> Telling | None:
         return given.pop() if len(given) == 1 else None
     made = [v for v in group.values if v.op is None or v.op.prim not in STORES]
     found = {telling(v) for v in made}
-    if len(found) > 1 or (len(made) < len(group.values) and not all(map(_is_view, made))):
+    if len(found) != 1 or (len(made) < len(group.values) and not all(map(_is_view, made))):
         return None
     return found.pop() or None
 

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Container
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -49,16 +50,38 @@ from ..ir.core import (
     Region,
     Value,
     leaves,
+    map_leaves,
     structural_key,
     type_of,
 )
-from ..ir.opset import ADDAT, GET, POP, PUSH, SET, STACK_NEW, STORES
+from ..ir.opset import ACCUM, ADDAT, COPY, GET, POP, PUSH, SET, STACK_NEW, STORES
 from ..ir.rewrite import content_operands, enclosing
 from ..ir.telling import Telling
 from ..ir.types import same_dtype
 from ..operations.choices import PRODUCT, QUOTIENT, RATIO
 
-MAX_DEPTH = 5
+MAX_DEPTH, DEEP = 5, 8  # operations in an expression, and in one that is short enough for a line
+WIDE = 92  # columns, about
+SIGNS = frozenset(["+", "-", "*", "/", "@", "**", "//", "%"])
+MAX_LATE = 3
+_STEPS = ("index", "transpose", "reshape")
+# Functions that make arrays in C order.
+C_ORDER = frozenset(["np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.linspace", "np.eye", "np.identity"])
+_NOT_SUMMED = frozenset([POP, COPY, opset.ZEROS, opset.SNAPSHOT])
+
+
+class Late:
+    """What computes the next values of variables of a loop while the present ones are still to be read.
+
+    It is computed last: ``x, y = y + 1.0, x * y`` is shorter than statements with names for the next values.
+
+    reads: by operation that computes a next value, what reads the present one
+    ops:   those of them that come too early
+    """
+
+    def __init__(self) -> None:
+        self.reads: dict[Op, list[Op | Region]] = {}
+        self.ops: set[Op] = set()
 
 
 class Nesting:
@@ -70,6 +93,7 @@ class Nesting:
         self.split = split
         self.inlined: dict[Op, Op | Region] = {}
         self.weight: dict[Op, int] = {}
+        self.chars: dict[Op, int] = {}
         self.reads: dict[Op, frozenset[Any]] = {}
         self.users: dict[Value, list[Op | Region]] = {}
         self.hazards: dict[Op, Any] = {}
@@ -93,6 +117,7 @@ class Nesting:
             self.users.setdefault(v, []).append(region)
 
     def _choose_inlined(self, region: Region) -> None:
+        room = WIDE - 4 * sum(1 for _ in enclosing(region))
         place = {op: k for k, op in enumerate(region.ops)}
         hazards: dict[Any, list[int]] = {}  # by root, or True: where it must not be read any more, in order
         for k, op in enumerate(region.ops):
@@ -101,17 +126,20 @@ class Nesting:
                 hazards.setdefault(root, []).append(k)
         places = sorted({k for at in hazards.values() for k in at})
         derived = [k for k, op in enumerate(region.ops) if _is_derived(op)]
+        late = self._late(region, place)
         for k, op in enumerate(region.ops):
             for inner in op.regions:
                 self._choose_inlined(inner)
-            if not self._may_nest(op):
+            if op in late.reads and op not in late.ops and self._is_late(op, late, region, place):
+                late.ops.add(op)
+            if not self._may_nest(op, op in late.ops):
                 continue
             v = op.results[0]
             (user,) = self.users[v]
             if self.split is not None and op.tag != DERIVED and self._in_pullback(v, user):
                 continue  # computed once, in the forward sweep
             if isinstance(user, Region):
-                if user is not self.body and (user.op is None or user.op.prim is not FUNC):
+                if user is not self.body and op not in late.ops and (user.op is None or user.op.prim is not FUNC):
                     continue
                 last = len(region.ops)
             else:
@@ -123,15 +151,22 @@ class Nesting:
                 self.raising.add(op)
                 if (isinstance(user, Region) or not _is_derived(user)) and _is_between(derived, k, last):
                     continue  # the function's own exception comes first
-            weight = (op.prim is not opset.NEG) + sum([self.weight[x] for x in within])
+            weight = (op.prim is not opset.NEG and not is_index(op)) + sum([self.weight[x] for x in within])
             if op.prim.fn is np.array and type(op.args[0]) is list:
                 weight += len(op.args[0]) - 2
             if isinstance(user, Op) and user.args and v is user.args[-1] and is_augmented(user, self.inlined):
                 weight -= 1 + self.weight.get(op.args[0].op, 0)  # printed as ``a[i] -= ...``
-            if weight > MAX_DEPTH:
+            if op in late.ops and weight > MAX_LATE:
                 continue
-            if isinstance(user, Op) and user in self.weight and self.weight[user] + weight > MAX_DEPTH:
-                continue
+            chars = self._chars(op)
+            if isinstance(user, Op) and user.args and v is user.args[-1] and is_augmented(user, self.inlined):
+                chars -= self._chars(op.args[0].op) + 2 if op.args[0].op in self.inlined else 2
+            if not self._fits(weight, chars, user, v, room):
+                base = self._apart(user, v)
+                if base is None or not self._fits(weight - self.weight[base], chars, user, v, room):
+                    continue
+                del self.inlined[base]  # better in two statements than with a variable for what is added
+                self.weight[user] -= self.weight[base]  # type: ignore[index]
             if _is_between(places, k, last):
                 roots = hazards.keys() & {True, *self._reads(op)}
                 if any(_is_between(hazards[root], k, last) for root in roots):
@@ -140,7 +175,85 @@ class Nesting:
             self.weight[op] = weight
             if isinstance(user, Op):
                 self.weight[user] = self.weight.get(user, 0) + weight
+                self.chars[user] = self._chars(user) + chars - _named(v)
         self._keep_order(region, place)
+
+    def _fits(self, weight: int, chars: int, user: Op | Region, v: Value, room: int) -> bool:
+        """The expression may stand in its user: that is not too deep, or short enough for the line."""
+        if isinstance(user, Region):
+            return weight <= DEEP and chars <= room
+        total = self.weight.get(user, 0) + weight
+        if not weight:
+            return True
+        width = self._chars(user) + chars - _named(v)
+        if user.prim in STORES:
+            width -= 8  # without it, there is a statement as long
+        return total <= (MAX_DEPTH if width > room else DEEP)
+
+    def _apart(self, user: Op | Region, v: Value) -> Op | None:
+        """What a sum in the place of `v` is added to, which may have a statement of its own."""
+        base = user.args[0].op if isinstance(user, Op) and user.prim is ACCUM and v is not user.args[0] else None
+        return base if base in self.inlined else None
+
+    def _chars(self, op: Op) -> int:
+        """About how many characters the expression or statement has, with what is nested in it so far."""
+        found = self.chars.get(op)
+        if found is None:
+            name = op.prim.name
+            found = 4 if op.prim in STORES else 0 if op.prim is GET else 2 if name in SIGNS else len(name)
+            todo: list[Any] = [*op.args, *op.kwargs.items()]
+            while todo:
+                x = todo.pop()
+                if isinstance(x, (tuple, list)):
+                    todo += x
+                elif isinstance(x, slice):
+                    todo += [y for y in (x.start, x.stop, x.step) if y is not None]
+                elif type(x) is Value:
+                    found += 2 + _named(x)
+                elif type(x) in (int, float, bool):
+                    found += 2 + len(str(x))
+                elif x is not None and not (type(x) is str and x in _STEPS):
+                    found += 8  # a text, a dtype, or an object with a name
+            self.chars[op] = found
+        return found
+
+    def _late(self, region: Region, place: dict[Op, int]) -> Late:
+        loop = region.op
+        late = Late()
+        if loop is not None and loop.prim is LOOP and type(region.exit[0]) is not Value:
+            for p, v in zip(region.params[1:], region.exit[1:]):
+                if type(v) is Value and v.op in place and self.users[v] == [region] and not v.op.regions:
+                    late.reads[v.op] = self._users_of_versions(p)
+        settled = False
+        while not settled:
+            found = [op for op in late.reads.keys() - late.ops if self._is_late(op, late, region, place)]
+            late.ops.update(found)
+            settled = not found
+        return late
+
+    def _is_late(self, op: Op, late: Late, region: Region, place: dict[Op, int]) -> bool:
+        """The present value of the variable is read after this operation, as far as is known yet."""
+        for user in late.reads[op]:
+            at: Any = user
+            while at is not region and at not in place:
+                at = at.op if isinstance(at, Region) else at.parent
+            while at in self.inlined:
+                at = self.inlined[at]
+            if at is region or (at is not op and (at in late.ops or place[at] > place[op])):
+                return True
+        return False
+
+    def _users_of_versions(self, v: Value) -> list[Op | Region]:
+        """What reads an array, or what stores make of it in its place."""
+        found: list[Op | Region] = []
+        todo = [v]
+        while todo:
+            version = todo.pop()
+            for user in self.users.get(version, ()):
+                found.append(user)
+                if isinstance(user, Op) and user.prim in STORES and user.args[0] is version:
+                    todo.append(user.results[0])
+        return found
 
     def _keep_order(self, region: Region, place: dict[Op, int]) -> None:
         """What may raise an exception stays in front of a statement that may raise another one.
@@ -183,16 +296,20 @@ class Nesting:
             return bool(user.tag == DERIVED)
         return user is self.body and any(v is x for x in leaves(self.body.exit[self.split :]))
 
-    def _may_nest(self, op: Op) -> bool:
+    def _may_nest(self, op: Op, late: bool = False) -> bool:
         if len(op.results) != 1 or self.use_count.get(op.results[0], 0) != 1:
             return False
         if op.regions or op.prim.effects or op.prim.nout != 1:
             return False
-        if op.prim in STORES or op.prim in (CALL, STACK_NEW, opset.LIST_NEW):
+        if op.prim in (CALL, STACK_NEW, opset.LIST_NEW):
+            return False
+        if op.prim in STORES and not is_sum(op, self.inlined):
             return False
         v = op.results[0]
         derived = _is_derived(op)
         # What the user named stays a statement, unless it is small: then nesting it lets go of its memory.
+        if late:
+            return True
         return derived or not v.hint or type(v.hint) is Telling or not any(x.op in self.inlined for x in op.operands())
 
     def _accepts(self, user: Op, v: Value) -> bool:
@@ -204,7 +321,7 @@ class Nesting:
         if user.prim in (opset.LIST_SPLICE, opset.LIST_ADDSLICE):
             return v is user.args[-1]  # the bounds are printed twice
         if user.prim in STORES:
-            return v is not user.args[0]
+            return v is not user.args[0] or _makes_sum(user)
         if user.prim is GET and v is user.args[0]:
             return v.op is not None and v.op.prim is not ADDAT
         if user.results and user.results[0].type.is_scalar:  # these print operands twice
@@ -242,6 +359,49 @@ class Nesting:
         return found or None
 
 
+def _named(v: Value) -> int:
+    """How many characters the name of a value has, or about."""
+    return len(v.hint) or 3
+
+
+def is_index(op: Op) -> bool:
+    """A whole number of Python's next to another one."""
+    if op.prim not in (opset.ADD, opset.SUB):
+        return False
+    t = op.results[0].type
+    return t.kind == "py" and t.dtype is not None and t.dtype.kind == "i"
+
+
+def is_sum(op: Op, inlined: Container[Op]) -> bool:
+    """The operation adds to what the same expression computes: it is printed as ``a + b``, not as ``a += b``."""
+    return op.prim is ACCUM and type(op.args[0]) is Value and op.args[0].op in inlined
+
+
+def _makes_sum(op: Op) -> bool:
+    """What is added in place to something new would be the same as a sum of its own."""
+    if op.prim is not ACCUM:
+        return False
+    base, more = op.args[0], type_of(op.args[1])
+    t, first = base.type, base.op
+    if (
+        first is None
+        or t.kind != "array"
+        or t.duck is not None
+        or more.duck is not None
+        or not t.is_float
+        or not t.dims
+    ):
+        return False
+    if first.prim is ACCUM:
+        return type(first.args[1]) is Value and same_dtype(type_of(first.args[1]).dtype, more.dtype)
+    if first.regions or first.prim.alias != "fresh" or first.prim in STORES | _NOT_SUMMED:
+        return False
+    if first.prim.name in C_ORDER:  # a store through a reshape counts on its layout
+        return False
+    same = same_dtype(t.dtype, more.dtype) if more.kind == "array" else more.kind == "py" and more.is_real
+    return same and more.ndim is not None and more.ndim <= len(t.dims)
+
+
 def is_augmented(store: Op, inlined: Container[Op]) -> bool:
     """The store puts a sum, difference, product or quotient of what is in the place, and of another value, there."""
     if store.prim is not SET:
@@ -260,8 +420,26 @@ def is_augmented(store: Op, inlined: Container[Op]) -> bool:
         return opset.is_whole(path) and opset.is_plain_path(path)
     return (
         opset.is_plain_path(path) and type(read) is Value and read.op is not None and read.op in inlined
-        and read.op.prim is GET and read.op.args[0] is base and structural_key(read.op.args[1]) == structural_key(path)
+        and read.op.prim is GET and read.op.args[0] is base and key_of_path(read.op.args[1]) == key_of_path(path)
     )  # fmt: skip
+
+
+def key_of_path(path: Any) -> Any:
+    """Equal for paths to the same part, also where each computes its indices (`transforms.indices`)."""
+    return structural_key(map_leaves(_key_of_index, path))
+
+
+def _key_of_index(v: Value) -> Any:
+    if v.op is None or v.op.prim not in (opset.ADD, opset.SUB) or v.type.kind != "py":
+        return v
+    return Same((v.op.prim.name, *v.op.args))
+
+
+@dataclass(frozen=True)
+class Same:
+    """Stands for a number that operations compute of the same."""
+
+    what: tuple[Any, ...]
 
 
 def _is_derived(op: Op) -> bool:

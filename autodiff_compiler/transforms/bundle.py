@@ -19,9 +19,7 @@ def f_grad(x, y):
     for _ in range(3):
         sin_x = np.sin(x)
         saved.append((y, sin_x, x))
-        x2 = sin_x * y
-        y = np.cos(y) + x
-        x = x2
+        x, y = sin_x * y, np.cos(y) + x
     x_bar, y_bar = 1.0, 1.0
     # adjoint of line 2: for i in range(3):
     for y, sin_x, x in reversed(saved):

@@ -39,7 +39,6 @@ def f_grad(x, n):
             # adjoint of line 3: x = np.sin(x)
             x_bar *= np.cos(x)
     return x_bar
-<BLANKLINE>
 
 `opened` removes the marks, when nobody differentiates any more.
 

@@ -17,16 +17,14 @@ of the sum is another one, so the last digits of the gradient may differ; the va
 >>> text = grad(f).source(np.ones((3, 3)), np.ones((5, 3)))
 >>> print("    " + text[text.index("h_bar =") :].strip())
     h_bar = spread(1.0, h)
-    columns = np.empty((n, w.shape[0]))
-    rows = np.empty((n, w.shape[1]))
+    columns, rows = np.empty((n, w.shape[0])), np.empty((n, w.shape[1]))
     # adjoint of line 3: for t in range(len(x)):
     for t in reversed(range(n)):
         h2 = h_saved.pop()
         # adjoint of line 4: h = np.tanh(w @ h + x[t])
         w_h_plus_x_t_bar = h_bar * (1.0 - h * h)
         h_bar = w_h_plus_x_t_bar @ w
-        columns[t] = w_h_plus_x_t_bar
-        rows[t] = h2
+        columns[t], rows[t] = w_h_plus_x_t_bar, h2
         h = h2
     return columns.T @ rows
 """

@@ -32,8 +32,7 @@ def f_grad(a):
     for j in reversed(range(n)):
         t = t_saved.pop()
         # adjoint of line 4: q[:, j] = a[:, j] - q[:, :j] @ np.sin(a[:3, j][:j])
-        j_plus_1 = j + 1
-        t2 = q_bar[:, j] - heads[j_plus_1:, j] @ columns[j_plus_1:]
+        t2 = q_bar[:, j] - heads[j + 1 :, j] @ columns[j + 1 :]
         a_bar[:3, j][:j] -= t2 @ q[:, :j] * np.cos(a[:3, j][:j])
         a_bar[:, j] += t2
         heads[j, :j] = t
@@ -77,8 +76,8 @@ def defer(fn: Function, before_change: Callable[[], None] | None = None) -> bool
     """Add outer products to columns when they are read; `before_change` is called if there are some."""
     changed = False
     loops = [op for op in fn.body.walk() if op.prim is LOOP and op.tag == DERIVED and _goes_down(op)]
+    uses = collect_uses(fn.body) if loops else {}
     for loop in loops:
-        uses = collect_uses(fn.body)
         for k in range(len(loop.inits)):
             found = _updates(loop, k, uses)
             if found is None:
@@ -87,7 +86,8 @@ def defer(fn: Function, before_change: Callable[[], None] | None = None) -> bool
                 before_change()
             changed = True
             _Deferred(loop, k, *found).run()
-            break  # the uses have changed; the adjoint of one matrix is what such a loop has
+            uses = collect_uses(fn.body)
+            break  # the adjoint of one matrix is what such a loop has
     return changed
 
 

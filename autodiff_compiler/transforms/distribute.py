@@ -75,8 +75,9 @@ def distribute(fn: Function, before_change: Callable[[], None] | None = None) ->
             before_change()
         changed = True
 
+    maybe = maybe_undefined(fn.body) if loops else set()
     for loop in loops:
-        uses, maybe = collect_uses(fn.body), maybe_undefined(fn.body)
+        uses = collect_uses(loop.regions[0])
         sinks = _sinks(loop, uses)
         if not sinks:
             continue
@@ -89,7 +90,7 @@ def distribute(fn: Function, before_change: Callable[[], None] | None = None) ->
             rows.find_sources(sinks)
             if keep_rows(loop, sinks, rows, announce):
                 mark += loop.parent.ops.index(loop) - place
-                rows = Rows(loop, collect_uses(fn.body), maybe, builder)
+                rows = Rows(loop, collect_uses(loop.regions[0]), maybe, builder)
                 rows.find_sources(sinks)
             moved = [(sink, row) for sink in sinks if (row := rows.added(sink)) is not None]
             if moved:

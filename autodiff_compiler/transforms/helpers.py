@@ -3,7 +3,8 @@
 The frontend puts what a helper does in the place of each call, so the code of a helper that is called four times stands
 there four times, and its adjoint too. Takes a function whose stores are safe in place. Gives the same function, in
 which operations that were made from the same lines of a helper, for several calls, are one function that each calls.
-It takes all that they read from around them, and stores only into arrays of its own, so it does what they did. A call
+It takes all that they read from around them, and stores only into arrays of its own, so it does what they did. In the
+place of parts of an array it takes the array (`parts`). A call
 takes as long as two or three operations on numbers: what computes with numbers, or does little, stays where it is.
 
 >>> import numpy as np
@@ -20,13 +21,9 @@ takes as long as two or three operations on numbers: what computes with numbers,
 def rate_pullback(k2_bar, k, t, grown, t2, y_plus_half_k1):
     # adjoint of line 3: return np.tanh(k * grown + np.sin(y) * grown) - k * y
     t = k2_bar * (1.0 - t * t)
-    grown_bar = t * t2
-    grown_bar += t * k
-    return (
-        k2_bar * k,
-        t * grown * np.cos(y_plus_half_k1),
-        -2.0 * (grown_bar * grown * y_plus_half_k1),
-    )
+    # adjoint of line 2: grown = np.exp(-y * y)
+    t2 = -2.0 * ((t * t2 + t * k) * grown * y_plus_half_k1)
+    return k2_bar * k, t * grown * np.cos(y_plus_half_k1), t2
 <BLANKLINE>
 <BLANKLINE>
 def f_grad(y, k):
@@ -43,18 +40,15 @@ def f_grad(y, k):
     grown3 = np.exp(-t4 * t4)
     t5 = np.sin(t4)
     t6 = np.tanh(k * grown3 + t5 * grown3)
+    # adjoint of line 3: return np.tanh(k * grown + np.sin(y) * grown) - k * y
     t6 = 1.0 - t6 * t6
-    grown_bar = t6 * t5
-    y_bar = t6 * grown3 * np.cos(t4) - k
-    grown_bar += t6 * k
     # adjoint of line 2: grown = np.exp(-y * y)
-    y_bar -= 2.0 * (grown_bar * grown3 * t4)
+    t5 = -2.0 * ((t6 * t5 + t6 * k) * grown3 * t4)
+    y_bar = t6 * grown3 * np.cos(t4) - k + t5
     # adjoint of line 3: k2 = rate(y + 0.5 * k1, k)
     t2, t3, t4 = rate_pullback(1.0 + y_bar * 0.5, k, t3, grown2, t2, y_plus_half_k1)
-    # adjoint of line 3: return np.tanh(k * grown + np.sin(y) * grown) - k * y
-    half_k1_bar = t3 - t2
     # adjoint of line 2: grown = np.exp(-y * y)
-    half_k1_bar += t4
+    half_k1_bar = t3 - t2 + t4
     # adjoint of line 3: k2 = rate(y + 0.5 * k1, k)
     y_bar += half_k1_bar
     # adjoint of line 2: k1 = rate(y, k)
@@ -79,7 +73,6 @@ from ..ir.core import (
     DERIVED,
     FUNC,
     UNDEF,
-    Builder,
     Function,
     Loc,
     Op,
@@ -94,6 +87,7 @@ from ..ir.rewrite import called, collect_uses, region_of
 from ..ir.telling import name_of
 from ..ir.types import Ty
 from ..records import record
+from .parts import drop_unread, may_raise, parts_of_arrays, read_parts
 
 ARRAYS = 4  # operations on arrays: with fewer, a call would cost too much
 PRINTED = 0.6  # statements for each operation
@@ -163,6 +157,8 @@ class _Family:
         self.sharing = sharing
         self.hint = hint
         self.uses = collect_uses(fn.body)
+        stores = [op for op in fn.body.walk() if op.prim in STORES]
+        self.changed = frozenset().union(*[sharing.of(op.args[0]) for op in stores])
         self.numbers: dict[Any, int] = {}
         own = [Part(part.region, self.without_stores(part.ops)) for part in parts]
         owner = {op: k for k, part in enumerate(own) for op in part.ops}
@@ -226,6 +222,10 @@ class _Family:
             found.append(own[op.result])
         return found
 
+    def is_constant(self, v: Value) -> bool:
+        """Nothing stores into the array."""
+        return self.changed.isdisjoint(self.sharing.of(v))
+
     def facts(self, v: Value) -> Any:
         t, dims = v.type, region_of(v).dims
         shape = None if t.dims is None else tuple([dims.find(d) for d in t.dims])
@@ -276,7 +276,7 @@ class _Family:
 
     def disturb(self, one: Op, other: Op) -> bool:
         """The two operations have to stay in this order."""
-        if _may_raise(one) and _may_raise(other):
+        if may_raise(one) and may_raise(other):
             return True
         if one.prim in (PUSH, POP) and other.prim in (PUSH, POP) and one.args[0] is other.args[0]:
             return True
@@ -293,11 +293,15 @@ class _Family:
         made = [{op.result for op in group.ops} for group in groups]
         read = [[v for op in group.ops for v in op.operands() if v not in own] for group, own in zip(groups, made)]
         given: dict[tuple[Value, ...], None] = dict.fromkeys(zip(*read))
+        parts = parts_of_arrays(self, groups, given)
+        wholes = dict.fromkeys(parts.values())
+        given = {**wholes, **{values: None for values in given if values not in parts and values not in wholes}}
         outputs = self.outputs(groups)
         if len(given) + len(outputs) > NAMES or not outputs or EACH * len(outputs) > len(groups[0].ops):
             return False
         region = Region(self.fn.body.dims.child())
-        params = {values: region.param(values[0].type, name_of(values[0])) for values in given}
+        params = {values: region.param(values[0].type, _hint(values, values in wholes)) for values in given}
+        taken = read_parts(region, parts, params)
         mapping: dict[Value, Value] = {}
         arguments = iter([params[values] for values in zip(*read)])
         for op in groups[0].ops:
@@ -318,6 +322,7 @@ class _Family:
                 self.undo(func, groups, before)
                 return False
         self.fn.body.ops.insert(0, func)
+        drop_unread(taken)
         return True
 
     def call(self, func: Op, group: Part, args: list[Value], outputs: list[int]) -> bool:
@@ -351,6 +356,11 @@ class _Family:
         return any(user not in group for user in self.uses.get(part.ops[k].result, ()))
 
 
+def _hint(values: tuple[Value, ...], whole: bool) -> str:
+    """What a parameter is called: as the first of the arguments, or as the first that has a name."""
+    return next(filter(None, map(name_of, values)), "values") if whole else name_of(values[0])
+
+
 def _in_order(keys: list[int], common: Counter[int]) -> list[int]:
     """The keys in common, in the order of one of the calls."""
     left, order = Counter(common), []
@@ -377,13 +387,6 @@ def _links(part: Part) -> list[list[int]]:
 
 def _is_large(t: Ty) -> bool:
     return t.kind == "array" and t.dims is not None and len(t.dims) > 0
-
-
-def _may_raise(op: Op) -> bool:
-    """The user's operation may raise an exception."""
-    if op.tag == DERIVED or op.droppable or op.prim in (PUSH, POP) or op.parent is None:
-        return False
-    return op.prim.total is None or not op.prim.total(Builder(op.parent), op.args, op.kwargs)
 
 
 __all__ = ["has_helpers", "share_helpers"]

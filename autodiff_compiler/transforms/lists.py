@@ -15,8 +15,7 @@ def f_grad(x):
     t = [x, x * 2.0]
     saved = []
     for i in range(2):
-        t2 = t[-1]
-        t3 = t[i]
+        t2, t3 = t[-1], t[i]
         saved.append((t3, t2))
         t.append(t2 * t3)
     t[-1]
@@ -24,8 +23,7 @@ def f_grad(x):
     # adjoint of line 5: return items[-1]
     t[-1] += 1.0
     # adjoint of line 3: for i in range(2):
-    for i in reversed(range(2)):
-        t5, t6 = saved.pop()
+    for i, (t5, t6) in zip(reversed(range(2)), reversed(saved)):
         # adjoint of line 4: items.append(items[-1] * items[i])
         t7 = t.pop()
         t[i] += t7 * t6

@@ -16,9 +16,9 @@ def f_grad(x, k):
     t = r < 2.5
     # adjoint of line 3: return np.sum(np.where(r < 2.5, k * (r * r - 2.0 * r), 0.0))
     t2 = spread(1.0, x) * t * k
-    r_bar = t2 * -2.0
-    r_bar += 2.0 * (t2 * r)
-    return 2.0 * np.where(t, over(r_bar * 0.5, r) * x, 0.0)
+    # adjoint of line 2: r = np.sqrt(x * x)
+    x_bar = np.where(t, over((t2 * -2.0 + 2.0 * (t2 * r)) * 0.5, r) * x, 0.0)
+    return 2.0 * x_bar
 """
 
 from __future__ import annotations

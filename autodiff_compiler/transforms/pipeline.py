@@ -55,6 +55,7 @@ from .distribute import distribute
 from .exits import has_exits, one_code
 from .factors import merge_factors
 from .helpers import has_helpers, share_helpers
+from .indices import repeat_indices
 from .inplace import InPlace
 from .invariants import hoist_invariants
 from .inverses import use_inverses
@@ -367,6 +368,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "unpack", lambda task: unpack(task.fn),
          "a function whose stores are safe in place", "arrays are unpacked, and made of numbers, by one operation",
          lambda task: task.optimise and not task.loops and task.before_change is None),
+    Pass("print", "indices", lambda task: repeat_indices(task.fn),
+         "a function whose stores are safe in place", "no index has a variable that two or three operations read",
+         lambda task: not task.loops and _has_regions(task)),
     Pass("print", "helpers", _share_helpers,
          "a function whose stores are safe in place", "what several calls of a helper do is a function of its own",
          lambda task: task.helpers and has_helpers(task.fn)),

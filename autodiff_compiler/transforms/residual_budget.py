@@ -61,9 +61,7 @@ def f_grad(x, n):
         # adjoint of line 2: for _ in range(n):
         actions, firsts, lasts = reversal(taken, len(range(n)), snapshots, together)
         for k in range(len(actions)):
-            action = actions[k]
-            first = firsts[k]
-            last = lasts[k]
+            action, first, last = actions[k], firsts[k], lasts[k]
             if action == 4:
                 x_saved = []
                 for _ in range(first, last):

@@ -29,9 +29,7 @@ def f_grad(x, n):
     actions, firsts, lasts = reversal(steps[:n3], n2, 10, 1)
     x_bar = 1.0
     for k in range(len(actions)):
-        action = actions[k]
-        first = firsts[k]
-        last = lasts[k]
+        action, first, last = actions[k], firsts[k], lasts[k]
         if action == 4:
             # adjoint of line 3: x = np.sin(x)
             x_bar *= np.cos(x)
@@ -46,7 +44,6 @@ def f_grad(x, n):
         else:
             del x_snapshots[-1]
     return x_bar
-<BLANKLINE>
 
 Where the number of iterations is not known before (a ``while``, or a loop with ``break`` or ``return``), the forward
 sweep takes a snapshot after every so many iterations. When there are too many, it drops every second one, and doubles

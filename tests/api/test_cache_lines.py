@@ -267,8 +267,8 @@ def test_another_program(programs: Programs, what: str) -> None:
 def test_one_code_of_two_trees(programs: Programs) -> None:
     """Python folds constants, so that two trees have one code. The emitted source is that of the tree at hand."""
     folded, written = (
-        "def f(x):\n    return np.sum(6.0 * x * x)\n",
-        "def f(x):\n    return np.sum((2.0 * 3.0) * x * x)\n",
+        "def f(x):\n    return np.sum(6.0 * x[1:] * x[:-1])\n",
+        "def f(x):\n    return np.sum((2.0 * 3.0) * x[1:] * x[:-1])\n",
     )
     assert programs.source(programs.module(folded).f, X)[0] == 1
     count, source = programs.source(programs.module(written).f, X)
@@ -278,14 +278,14 @@ def test_one_code_of_two_trees(programs: Programs) -> None:
 
 
 def test_a_helper_in_another_file(programs: Programs) -> None:
-    helper = "def h(x):\n    y = np.sin(x)\n    return y * x\n"
+    helper = "def h(x):\n    y = np.sin(x[1:])\n    return y * x[0]\n"
     text = "def f(x):\n    y = h(x)\n    return np.sum(y * np.cos(y))\n"
     for comment in ("", "# a\n", "# a\n# b\n"):
         h = programs.module(comment + helper).h
         count, source = programs.source(programs.module(text, h=h).f, X)
         line = 2 + comment.count("\n")
         assert count == (not comment)
-        assert f"# adjoint of line {line}: y = np.sin(x)" in source
+        assert f"# adjoint of line {line}: y = np.sin(x[1:])" in source
         assert "# adjoint of line 3: return np.sum(y * np.cos(y))" in source
 
 
@@ -300,12 +300,12 @@ def test_the_pullback(programs: Programs) -> None:
 
 def test_from_tree(programs: Programs) -> None:
     """Of a tree without positions, and of one whose text has other line breaks."""
-    one = ad.from_tree(ast.parse("def f(x):\n    # a\n    y = np.sin(x)\n    return np.sum(y * x)\n"), {"np": np})
+    one = ad.from_tree(ast.parse("def f(x):\n    # a\n    y = np.sin(x[1:])\n    return np.sum(y)\n"), {"np": np})
     two = ad.from_tree(
-        ast.parse("\n\ndef f(x):\n    y = (np.sin(\n        x))\n    return np.sum(y * x)\n"), {"np": np}
+        ast.parse("\n\ndef f(x):\n    y = (np.sin(\n        x[1:]))\n    return np.sum(y)\n"), {"np": np}
     )
     count, source = programs.source(one, X)
-    assert count == 1 and "# adjoint of line 2: y = np.sin(x)" in source
+    assert count == 1 and "# adjoint of line 2: y = np.sin(x[1:])" in source
     assert programs.source(two, X) == (0, source)
 
 
@@ -344,10 +344,10 @@ def test_an_error_of_the_emitted_code_names_the_line_of_now(programs: Programs, 
 def test_tracebacks_show_the_lines_of_now(programs: Programs) -> None:
     """The comment above the line that raises names the statement where it stands."""
     programs.monkeypatch.setenv(cache_module.VARIABLE, str(programs.folder / "cache"))
-    text = "def f(x):\n    y = np.sin(x)\n    return np.sum(y * x)\n"
+    text = "def f(x):\n    y = np.sin(x[1:])\n    return np.sum(y)\n"
     for k in (0, 3):
         run = ad.grad(programs.module("# a\n" * k + text).f)._dispatch.entry_for((X,), {}).run
-        assert f"# adjoint of line {2 + k}: y = np.sin(x)" in inspect.getsource(run)
+        assert f"# adjoint of line {2 + k}: y = np.sin(x[1:])" in inspect.getsource(run)
     assert programs.lowered == 1
 
 

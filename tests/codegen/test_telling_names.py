@@ -150,14 +150,14 @@ def test_a_name_is_of_one_quantity(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def checked(self: Any) -> None:
         name_all(self)
-        about: dict[str, set[str]] = {}
+        about: dict[Any, set[str]] = {}
         for group in dict.fromkeys(self.group.values()):
             counted[0] += 1
             if NUMBERED.fullmatch(group.name):
                 counted[1] += 1
                 if names._is_large(group):
                     continue
-            about.setdefault(group.name, set()).add(group.quantity or f"value {id(group)}")
+            about.setdefault((group.home, group.name), set()).add(group.quantity or f"value {id(group)}")
         assert not {name: found for name, found in about.items() if len(found) > 1}
 
     monkeypatch.setattr(names.Naming, "_name", checked)
@@ -185,8 +185,9 @@ def assert_names(name: str, function: Any, emitted: ast.FunctionDef, imported: s
     long = {n.id for n in stored if len(n.id) > LONGEST + 6 and not any(n.id.startswith(x) for x in users | params)}
     assert not long, (name, long)
     loops = [n for n in ast.walk(emitted) if isinstance(n, ast.For) and "range(" in ast.unparse(n.iter)]
-    targets = {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
-    heads = {id(n) for loop in loops for n in ast.walk(loop.target)}
+    indices = [loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else loop.target for loop in loops]
+    targets = {index.id for index in indices if isinstance(index, ast.Name)}
+    heads = set(map(id, indices))
     assert not {n.id for n in stored if n.id in targets - {"_"} and id(n) not in heads}, name
     for node in ast.walk(emitted):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in params:

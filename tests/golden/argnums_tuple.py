@@ -20,6 +20,5 @@ def weighted_grad(a, b, c):
     exp_a = np.exp(a)
     # adjoint of line 9: return np.sum(np.exp(a) * b / c)
     b_exp_a_bar = 1.0 / c
-    return b_exp_a_bar * b * np.minimum(exp_a, 1.7976931348623157e308), -(
-        b_exp_a_bar * (exp_a * b / c)
-    )
+    a_bar = b_exp_a_bar * b * np.minimum(exp_a, 1.7976931348623157e308)
+    return a_bar, -(b_exp_a_bar * (exp_a * b / c))

@@ -24,6 +24,5 @@ def attention_grad(q, k):
     tanh_s = np.tanh(s)
     # adjoint of line 9: s = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
     q_k_T_bar = (1.0 - tanh_s * tanh_s) / t
-    return q_k_T_bar @ np.swapaxes(k_T, -1, -2), (np.swapaxes(q, -1, -2) @ q_k_T_bar).transpose(
-        0, 2, 1
-    )
+    k_bar = (np.swapaxes(q, -1, -2) @ q_k_T_bar).transpose(0, 2, 1)
+    return q_k_T_bar @ np.swapaxes(k_T, -1, -2), k_bar

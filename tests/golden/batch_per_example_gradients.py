@@ -39,7 +39,5 @@ def loss_grad_batch(params_0_0, params_0_1, params_1_0, params_1_1, x, y):
     z_bar += (1.0 / t.sum(axis=1))[:, None] * t
     # adjoint of line 11: h = np.tanh(h @ w + b)
     params_0_1_bar = z_bar @ params_1_0.T * (1.0 - h * h)
-    return (x[:, :, None] * params_0_1_bar[:, None, :], params_0_1_bar), (
-        h[:, :, None] * z_bar[:, None, :],
-        z_bar,
-    )
+    params_0_0_bar = x[:, :, None] * params_0_1_bar[:, None, :]
+    return (params_0_0_bar, params_0_1_bar), (h[:, :, None] * z_bar[:, None, :], z_bar)

@@ -26,8 +26,8 @@ def standardise_grad(x, scale, shift):
     t2 = 3.0 * (t * scale + shift) ** 2
     x_bar = t2 * scale / sigma
     sum_x_bar = x_bar.sum(axis=0)
-    # adjoint of line 10: sigma = x.std(axis=0)
     n = x.shape[0]
+    # adjoint of line 10: sigma = x.std(axis=0)
     t3 = x - x.sum(axis=0, keepdims=True) / n
     x_bar -= over(np.einsum("ij,ij->j", x_bar, t), sigma * n) * t3
     # adjoint of line 9: mu = x.mean(axis=0)

@@ -24,6 +24,5 @@ def drawdown_grad(r):
     t2 = np.flip(np.cumprod(np.flip(shift(t, 0, 1, -1), 0), 0), 0)
     r_bar = np.reshape(np.cumprod(shift(t, 0, 1), 0) * t2, -1)
     # adjoint of line 9: wealth = np.cumsum(r)
-    t = np.reshape(np.cumsum((2.0 * np.cumsum(r))[::-1])[::-1], -1)
-    r_bar += t
+    r_bar += np.reshape(np.cumsum((2.0 * np.cumsum(r))[::-1])[::-1], -1)
     return r_bar

@@ -72,8 +72,8 @@ def layer_grad(weights, x):
             x3 = 0.5 * (x2 + t2 / x2)
             x2, before = x3, x2
         # adjoint of line 52: total = total + solution(babylonian, h[k], 1.0)
-        t3 = 1.0 - finish(0.5 - 0.5 / x2 * (t2 / x2), x2)
-        h_bar[k] += 1.0 / t3 * finish(0.5 / x2 if x2 else np.inf, t2)
+        t3 = finish(0.5 / x2 if x2 else np.inf, t2)
+        h_bar[k] += 1.0 / (1.0 - finish(0.5 - 0.5 / x2 * (t2 / x2), x2)) * t3
     # adjoint of line 18: return log1pexp(x), (1.0 - 1.0 / (1.0 + np.exp(x))) * x_dot
     weights_x_bar = h_bar * (1.0 - 1.0 / (1.0 + np.exp(weights_x)))
     return weights_x_bar * x, weights_x_bar * weights

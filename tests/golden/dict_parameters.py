@@ -21,6 +21,5 @@ def loss_grad(params_w, params_b, params_scale, x):
     h = np.tanh(x @ params_w + params_b)
     h_sq = h * h
     # adjoint of line 9: h = np.tanh(x @ params["w"] + params["b"])
-    one_minus_h_sq = 1.0 - h * h
-    x_params_w_bar = 2.0 * (params_scale / h_sq.size) * h * one_minus_h_sq
+    x_params_w_bar = 2.0 * (params_scale / h_sq.size) * h * (1.0 - h * h)
     return {"w": x.T @ x_params_w_bar, "b": x_params_w_bar.sum(axis=0), "scale": np.mean(h_sq)}

@@ -23,8 +23,7 @@ def first_passage_grad(x, drift):
     cond = drift == 0.0
     x_saved = []
     if not cond:
-        trips = 0
-        code = 0
+        trips, code = 0, 0
         for _ in range(20):
             x_saved.append(x)
             x = x * x * 0.4 + drift

@@ -18,7 +18,5 @@ from autodiff_compiler.runtime import spread
 
 
 def form_grad(a, m, b):
-    # adjoint of line 9: return np.einsum("i,ij,j->", a, m, b) + np.einsum("ij,ij->i", m, m).sum()
-    m_bar = 2.0 * np.einsum("i,ij->ij", spread(1.0, a), m)
-    m_bar += np.einsum(",i,j->ij", 1.0, a, b)
+    m_bar = 2.0 * np.einsum("i,ij->ij", spread(1.0, a), m) + np.einsum(",i,j->ij", 1.0, a, b)
     return np.einsum(",ij,j->i", 1.0, m, b), m_bar

@@ -25,14 +25,13 @@ def chain_grad(x):
     b = np.exp(np.sin(x))
     c = b * x
     d = np.sqrt(c * c + 1.0)
-    t = 1.0 + x * x
+    one_plus_x_sq = 1.0 + x * x
     # adjoint of line 14: return np.sum(e / (1.0 + x * x))
-    e_bar = 1.0 / t
-    x_bar = -2.0 * (e_bar * (np.log(d) / t) * x)
+    e_bar = 1.0 / one_plus_x_sq
     # adjoint of line 12: d = np.sqrt(c * c + 1.0)
     c_bar = 2.0 * (e_bar / d * (0.5 / d) * c)
     # adjoint of line 11: c = b * x
-    x_bar += c_bar * b
+    x_bar = -2.0 * (e_bar * (np.log(d) / one_plus_x_sq) * x) + c_bar * b
     # adjoint of line 9: a = np.sin(x)
     x_bar += c_bar * x * b * np.cos(x)
     return x_bar

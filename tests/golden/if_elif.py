@@ -39,5 +39,5 @@ def huber_grad(x, delta):
             r_bar = 0.5 * r + r * 0.5
             minus_delta_bar, delta_bar = 0.0, 0.0
         # adjoint of line 12: elif r < -delta:
-        delta_bar = delta_bar - minus_delta_bar
+        delta_bar -= minus_delta_bar
     return r_bar, delta_bar

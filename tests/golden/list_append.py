@@ -18,8 +18,7 @@ arguments = (0.3, 4)
 
 # === emitted ===
 def spread_of_grad(x, n):
-    t = []
-    x_saved = []
+    t, x_saved = [], []
     for _ in range(n):
         x_saved.append(x)
         x = 1.9 * x * (1.0 - x)
@@ -39,7 +38,7 @@ def spread_of_grad(x, n):
     # adjoint of line 10: for _ in range(n):
     for x in reversed(x_saved):
         # adjoint of line 12: path.append(x)
-        x_bar = x_bar + t[-1]
+        x_bar += t[-1]
         del t[-1]
         # adjoint of line 11: x = 1.9 * x * (1.0 - x)
         x_bar = x_bar * (1.0 - x) * 1.9 - x_bar * (1.9 * x)

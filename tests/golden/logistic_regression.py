@@ -23,7 +23,6 @@ def loss_grad(w, x, y):
     p = 1 / t
     # adjoint of line 10: return -np.mean(y * np.log(p) + (1 - y) * np.log(1 - p))
     t2 = -1.0 / x.shape[0]
-    t3 = t2 * y / p
     # adjoint of line 9: p = 1 / (1 + np.exp(-(x @ w)))
-    t = (t3 - t2 * (1 - y) / (1 - p)) / t
-    return t * p * np.minimum(exp_minus_x_w, 1.7976931348623157e308) @ x
+    t = (t2 * y / p - t2 * (1 - y) / (1 - p)) / t * p
+    return t * np.minimum(exp_minus_x_w, 1.7976931348623157e308) @ x

@@ -26,8 +26,7 @@ import numpy as np
 
 def energy_grad(u0, v0, dt):
     u_saved = []
-    u = u0.copy()
-    v = v0.copy()
+    u, v = u0.copy(), v0.copy()
     for _ in range(3):
         u += dt * v
         u_saved.append(u.copy())

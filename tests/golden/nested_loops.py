@@ -22,14 +22,13 @@ import numpy as np
 
 
 def lattice_grad(p, up):
+    n = p.shape[0]
     p_minus_1 = p - 1.0
-    n_minus_1 = p.shape[0] - 1
     saved = []
     v = np.maximum(p_minus_1, 0.0).tolist()
-    for i in range(n_minus_1, 0, -1):
+    for i in range(n - 1, 0, -1):
         for j in range(i):
-            v_next = v[j + 1]
-            v_j = v[j]
+            v_next, v_j = v[j + 1], v[j]
             saved.append((v_j, v_next))
             v[j] = up * v_next + (1.0 - up) * v_j
     one_minus_up = 1.0 - up
@@ -38,7 +37,7 @@ def lattice_grad(p, up):
     v_bar[0] = 1.0
     up_bar = 0.0
     # adjoint of line 11: for i in range(n - 1, 0, -1):
-    for i in reversed(range(n_minus_1, 0, -1)):
+    for i in reversed(range(n - 1, 0, -1)):
         # adjoint of line 12: for j in range(i):
         for j in reversed(range(i)):
             v_j, v_next = saved.pop()

@@ -29,15 +29,13 @@ def loss_grad(w, u, xs, target):
         h = np.tanh(w @ h + u @ xs[t])
     # adjoint of line 12: return np.sum((h - target) ** 2)
     h_bar = sum_to(2.0 * (h - target), h)
-    columns = np.empty((n, w.shape[0]))
-    rows = np.empty((n, w.shape[1]))
+    columns, rows = np.empty((n, w.shape[0])), np.empty((n, w.shape[1]))
     # adjoint of line 10: for t in range(xs.shape[0]):
     for t in reversed(range(n)):
         h2 = h_saved.pop()
         # adjoint of line 11: h = np.tanh(w @ h + u @ xs[t])
         w_h_bar = h_bar * (1.0 - h * h)
         h_bar = w_h_bar @ w
-        columns[t] = w_h_bar
-        rows[t] = h2
+        columns[t], rows[t] = w_h_bar, h2
         h = h2
     return columns.T @ rows, columns.T @ xs

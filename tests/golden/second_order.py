@@ -22,13 +22,9 @@ import numpy as np
 
 
 def squared_slope_grad(x):
-    x_bar = np.sin(x)
-    t = np.cos(x)
-    x_bar += x * t
+    cos_x = np.cos(x)
     # adjoint of line 14: return np.sum(s * s)
-    x_bar_bar = 2.0 * x_bar
+    x_bar_bar = 2.0 * (np.sin(x) + x * cos_x)
     # adjoint of line 9: return np.sum(np.sin(x) * x)
-    x_bar = x_bar_bar * t
-    x_bar2 = x_bar - x_bar_bar * x * np.sin(x)
-    x_bar2 += x_bar
-    return x_bar2
+    x_bar = x_bar_bar * cos_x
+    return x_bar - x_bar_bar * x * np.sin(x) + x_bar

@@ -16,20 +16,17 @@ arguments = (1.1,)
 
 # === emitted ===
 def iterate_grad_grad(x):
-    x_saved = []
-    x_saved2 = []
+    x_saved, x_saved2 = [], []
     for _ in range(4):
         x_saved2.append(x)
         x_saved.append(x)
         x = x * x - 0.3 * x
-    saved = []
-    x_bar = 1.0
+    saved, x_bar = [], 1.0
     for _ in reversed(range(4)):
         x = x_saved.pop()
         saved.append((x, x_bar))
         x_bar = x_bar * -0.3 + 2.0 * (x_bar * x)
-    x_saved_bar = []
-    x_bar_bar = 1.0
+    x_saved_bar, x_bar_bar = [], 1.0
     # adjoint of line 9: for _ in range(4):
     for x, x_bar in reversed(saved):
         # adjoint of line 10: x = x * x - 0.3 * x

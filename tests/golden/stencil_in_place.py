@@ -20,9 +20,9 @@ def smooth_grad(u, steps, rate):
     u = u.copy()
     for _ in range(steps):
         u_inner = u[1:-1, 1:-1]
-        u_inner_from_2 = u[1:-1, 2:]
-        t = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u_inner_from_2
-        u_inner += rate * (t - 4.0 * u_inner)
+        t = 4.0 * u_inner
+        t = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - t
+        u_inner += rate * t
     # adjoint of line 12: return np.sum(u * u)
     u_bar = 2.0 * u
     # adjoint of line 10: for _ in range(steps):

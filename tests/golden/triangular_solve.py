@@ -24,13 +24,10 @@ def solve_grad(a, b):
     n = b.shape[0]
     x = np.zeros(n)
     for i in range(n):
-        a_i_i = a[i, i]
-        t = (b[i] - a[i, :i].dot(x[:i])) / a_i_i
-        x[i] = t
+        x[i] = (b[i] - a[i, :i].dot(x[:i])) / a[i, i]
     # adjoint of line 13: return np.sum(x * x)
     x_bar = 2.0 * x
-    b_bar = np.zeros_like(b)
-    a_bar = np.zeros_like(a)
+    b_bar, a_bar = np.zeros_like(b), np.zeros_like(a)
     # adjoint of line 11: for i in range(n):
     for i in reversed(range(n)):
         # adjoint of line 12: x[i] = (b[i] - a[i, :i] @ x[:i]) / a[i, i]

@@ -24,9 +24,7 @@ def walk_grad(a, b, steps):
     n = min(steps.shape[0], 3)
     steps_list = steps.tolist()
     for i in range(n):
-        y_s = y * steps_list[i]
-        y = x - i * y
-        x = y_s
+        x, y = y * steps_list[i], x - i * y
     x_bar, y_bar = y, x
     # adjoint of line 10: for s, k in zip(steps, range(3)):
     for i in reversed(range(n)):

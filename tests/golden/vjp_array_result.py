@@ -18,8 +18,7 @@ import numpy as np
 
 
 def layer_vjp(w, x):
-    w2 = w.copy()
-    x2 = x.copy()
+    w2, x2 = w.copy(), x.copy()
     h = np.tanh(w2 @ x2)
     sum_h_sq = (h * h).sum()
     h_over_sum_h_sq = h / sum_h_sq

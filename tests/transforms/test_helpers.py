@@ -175,3 +175,56 @@ def test_an_error_in_a_helper_is_shown_with_its_line() -> None:
     assert len(functions(gradient.source(np.ones(3), np.ones(3)))) > 1
     with pytest.raises(ValueError, match="broadcast"):
         gradient(np.ones(3), np.ones(4))
+
+
+def flows(y: Any, rates: Any) -> Any:
+    prey, predators = y
+    meetings = prey * predators
+    grown = rates[0] * prey - rates[1] * meetings
+    return np.stack([grown * np.cos(prey), np.sin(rates[2] * meetings - rates[3] * predators)])
+
+
+def flown(y: Any, rates: Any) -> Any:
+    for _ in range(3):
+        k1 = flows(y, rates)
+        k2 = flows(y + 0.5 * k1, rates)
+        k3 = flows(y + 0.5 * k2, rates)
+        y = y + 0.1 * (k1 + 2.0 * k2 + k3)
+    return np.sum(y * y)
+
+
+def test_a_helper_takes_the_arrays_of_which_it_reads_parts() -> None:
+    y, rates = np.array([[1.0, 1.2, 0.7], [0.5, 0.8, 0.4]]), np.array([0.5, 0.2, 0.3, 0.4])
+    source = ad.grad(flown, argnums=(0, 1)).source(y, rates)
+    assert "def flows(y, rates):" in source
+    value, grads = ad.value_and_grad(flown, argnums=(0, 1))(y, rates)
+    assert value == flown(y, rates)
+    want = ad.grad(flown, argnums=(0, 1), optimize=False)(y, rates)
+    for g, w in zip(grads, want):
+        np.testing.assert_allclose(g, w, rtol=1e-12)
+
+
+def test_what_does_not_unpack_raises_what_the_helper_raises() -> None:
+    gradient = ad.grad(flown, argnums=(0, 1))
+    gradient(np.ones((2, 3)), np.ones(4))
+    for y, rates in ((np.ones((3, 3)), np.ones(4)), (np.ones((2, 3)), np.ones(3)), (np.ones((3, 3)), np.ones(3))):
+        with pytest.raises((ValueError, IndexError)) as found:
+            flown(y, rates)
+        with pytest.raises(type(found.value)):
+            gradient(y, rates)
+
+
+def varied(y: Any, rates: Any) -> Any:
+    k1 = flows(y, rates)
+    rates[1] = rates[0] * k1[0, 0]
+    k2 = flows(y + 0.5 * k1, rates)
+    k1[1] = rates[2] * k2[0]
+    return np.sum(flows(k1, rates) * flows(k2, rates))
+
+
+def test_a_helper_does_not_take_an_array_that_is_stored_into() -> None:
+    y, rates = np.array([[1.0, 1.2, 0.7], [0.5, 0.8, 0.4]]), np.array([0.5, 0.2, 0.3, 0.4])
+    found = ad.grad(varied, argnums=(0, 1))(y, rates.copy())
+    want = ad.grad(varied, argnums=(0, 1), optimize=False)(y, rates.copy())
+    for g, w in zip(found, want):
+        np.testing.assert_allclose(g, w, rtol=1e-12)

@@ -106,7 +106,7 @@ def stretched(rates: Any, x: Any) -> Any:
     return np.sum(np.exp(rates * x) * x)
 
 
-def shifted(rates: Any, x: Any) -> Any:
+def smoothed(rates: Any, x: Any) -> Any:
     y = np.zeros_like(x)
     for t in range(1, len(x)):
         y[t] = rates * x[t] + y[t - 1]
@@ -145,6 +145,13 @@ def unpacked(w: Any) -> Any:
     return a * np.sin(b)
 
 
+def shifted(x: Any) -> Any:
+    y = x * x
+    for i in range(len(x) - 2):
+        y[i + 1 :] = np.sin(y[i + 1 :])
+    return np.sum(y)
+
+
 def value(f: Any, **options: Any) -> Any:
     return ad.value_and_grad(f, argnums=(0, 1) if f is both else 0, **options)
 
@@ -169,12 +176,13 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "inverses": (value, likelihood, (W @ W.T + 3.0 * np.eye(len(W)),)),
     "dead stores": (value, filled, (X,)),
     "deferred": (value, orthogonal, (W,)),
-    "distribute": (value, shifted, (W[0], W)),
+    "distribute": (value, smoothed, (W[0], W)),
     "contractions": (value, stretched, (W[0], W)),
     "templates": (value, appended, (X,)),
     "numbers": (value, filled, (X,)),
     "bundle": (value, both, (0.5, 0.7)),
     "unpack": (value, unpacked, (W[0],)),
+    "indices": (value, shifted, (X,)),
     "helpers": (value, helped, (X,)),
     "peepholes": (value, product, (X,)),
     "recompute": (value, filled, (X,)),

@@ -1,0 +1,316 @@
+"""Statements that a person would not write apart stand together, where that changes nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from autodiff_compiler.codegen.layout import Assignment, Block, Line, Store
+from autodiff_compiler.codegen.neighbours import on_one_line
+from autodiff_compiler.codegen.notes import Note, Statement
+from tests.differences import differences
+
+
+def source(f: Callable[..., Any], *args: Any, argnums: Any = 0) -> list[str]:
+    return [line.strip() for line in ad.grad(f, argnums=argnums).source(*args).splitlines()]
+
+
+def check(f: Callable[..., Any], *args: Any, argnums: tuple[int, ...] = (0,)) -> str:
+    """The source of the gradient, which is compared with differences."""
+    got = ad.grad(f, argnums=argnums)(*args)
+    for k, g in zip(argnums, got):
+        np.testing.assert_allclose(g, differences(f, *args, argnum=k), rtol=1e-6, atol=1e-8)
+    return ad.grad(f, argnums=argnums).source(*args)
+
+
+# --- neighbours -------------------------------------------------------------------------------------------------------
+
+
+def lines(*pairs: tuple[str, str]) -> list[Line]:
+    return [Store(a, b) if "[" in a else Assignment([a], "=", b) for a, b in pairs]
+
+
+def shown(given: list[Line]) -> list[str]:
+    return [line if isinstance(line, str) else line.text for line in on_one_line(given) if not isinstance(line, Note)]
+
+
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        ([("a", "np.zeros_like(x)"), ("b", "np.zeros_like(y)")], ["a, b = np.zeros_like(x), np.zeros_like(y)"]),
+        ([("c", "np.cos(x)"), ("s", "np.sin(x)")], ["c, s = np.cos(x), np.sin(x)"]),
+        ([("c", "np.cos(x)"), ("s", "np.sin(y)")], ["c = np.cos(x)", "s = np.sin(y)"]),  # not alike
+        ([("n", "x.shape[0]"), ("m", "y.shape[1]")], ["n, m = x.shape[0], y.shape[1]"]),
+        ([("n", "x.shape[0]"), ("m", "x[0]")], ["n = x.shape[0]", "m = x[0]"]),
+        ([("a", "2.0 * x"), ("b", "3.0 * a")], ["a = 2.0 * x", "b = 3.0 * a"]),  # reads what the other binds
+        ([("a", "x + y"), ("a", "x + z")], ["a = x + y", "a = x + z"]),
+        ([("b", "a + y"), ("a", "x + z")], ["b, a = a + y, x + z"]),  # the old value of a, as before
+        ([("a", "s.pop()"), ("b", "s.pop()")], ["a = s.pop()", "b = s.pop()"]),
+        ([("x", "x.tolist()"), ("y", "y.tolist()")], ["x = x.tolist()", "y = y.tolist()"]),  # each frees an array
+        ([("a", "x if c else y"), ("b", "z if c else y")], ["a = x if c else y", "b = z if c else y"]),
+        ([("a[i]", "x"), ("b[i]", "y")], ["a[i], b[i] = x, y"]),
+        ([("a[i]", "x"), ("b", "y")], ["a[i] = x", "b = y"]),
+        ([("a[i]", "x"), ("b[0]", "y")], ["a[i], b[0] = x, y"]),
+        # What makes something new may come first.
+        (
+            [("a", "np.zeros_like(x)"), ("a[0]", "1.0"), ("b", "np.zeros_like(y)"), ("b[0]", "1.0")],
+            ["a, b = np.zeros_like(x), np.zeros_like(y)", "a[0], b[0] = 1.0, 1.0"],
+        ),
+        (
+            [("a", "np.zeros_like(x)"), ("y", "x + z"), ("b", "np.zeros_like(y)")],
+            ["a = np.zeros_like(x)", "y = x + z", "b = np.zeros_like(y)"],
+        ),
+        (
+            [("a", "np.zeros_like(x)"), ("c", "b + z"), ("b", "np.zeros_like(y)")],
+            ["a = np.zeros_like(x)", "c = b + z", "b = np.zeros_like(y)"],
+        ),
+    ],
+)
+def test_which_neighbours_stand_on_one_line(given: list[tuple[str, str]], expected: list[str]) -> None:
+    assert shown(lines(*given)) == expected
+
+
+def test_lines_that_are_too_long_are_about_as_long_as_each_other() -> None:
+    given = lines(*[(f"weights{k}_bar", f"np.zeros_like(weights{k})") for k in range(4)])
+    assert [text.count("zeros_like") for text in shown(given)] == [2, 2]
+
+
+def test_neighbours_in_blocks_and_behind_comments() -> None:
+    pair = lines(("a", "x + 1.0"), ("b", "y + 1.0"))
+    block = Block("for", "_ in range(9)", pair)
+    assert on_one_line([block]) == [block]
+    assert shown(block.body) == ["a, b = x + 1.0, y + 1.0"]
+    note = Note(Statement("f.py", 1, 0, "b = y + 1.0"))
+    first, second = lines(("a", "x + 1.0"), ("b", "y + 1.0"))
+    assert shown([first, note, second]) == ["a = x + 1.0", "b = y + 1.0"]
+
+
+def test_stores_into_one_array_through_two_names() -> None:
+    def f(x: Any) -> Any:
+        a = x.copy()
+        b = a[:2]
+        p, q = x[0] * x[1], x[1] * x[1]
+        a[1] = p
+        b[0] = q
+        return np.sum(a * a)
+
+    check(f, np.array([0.5, 0.7, 0.9]))
+
+
+# --- loops over what was saved ----------------------------------------------------------------------------------------
+
+
+def test_a_loop_runs_over_its_index_and_what_was_saved() -> None:
+    def f(x: Any, w: Any) -> Any:
+        for i in range(len(w)):
+            x = np.sin(x) * w[i]
+        return np.sum(x)
+
+    text = check(f, np.array([0.3, 0.4]), np.array([1.0, 2.0, 0.5]), argnums=(0, 1))
+    assert "for i, (sin_x, x) in zip(reversed(range(n)), reversed(saved)):" in text
+    assert "pop" not in text
+
+
+def test_what_is_larger_than_what_was_saved_has_the_room_of_what_was_popped() -> None:
+    def f(x: Any, w: Any) -> Any:
+        for i in range(len(w)):
+            x = np.sin(w[i] @ x)
+        return np.sum(x)
+
+    text = check(f, np.array([0.3, 0.4]), np.arange(8.0).reshape(2, 2, 2) / 9.0, argnums=(0, 1))
+    assert ".pop()" in text and "zip" not in text
+
+
+def test_what_was_saved_may_be_smaller_in_each_iteration() -> None:
+    def f(x: Any) -> Any:
+        total = 0.0
+        for i in range(len(x)):
+            total += np.sum(np.exp(x[i:]) * x[i])
+        return total
+
+    text = check(f, np.array([0.3, 0.4, 0.1]))
+    assert "zip" not in text
+
+
+# --- results ----------------------------------------------------------------------------------------------------------
+
+
+def test_long_results_have_statements_of_their_own() -> None:
+    def f(first_matrix: Any, second_matrix: Any, direction_of_motion: Any) -> Any:
+        return np.sum(np.tanh(first_matrix @ direction_of_motion) * (second_matrix @ direction_of_motion))
+
+    args = np.eye(2), np.ones((2, 2)), np.array([0.2, 0.3])
+    text = check(f, *args, argnums=(0, 1, 2))
+    assert text.splitlines()[-1].startswith("    return ")
+    assert "first_matrix_bar = " in text
+
+
+def test_a_statement_for_a_result_takes_the_name_of_its_first_operand() -> None:
+    def f(start: Any, growth_rate: Any, saturation: Any, times: int) -> Any:
+        level = start
+        for _ in range(times):
+            level = level + growth_rate * level * (1.0 - level / saturation)
+        return level * growth_rate * saturation * start
+
+    text = check(f, 0.2, 0.3, 2.0, 4, argnums=(0, 1, 2))
+    assert max(map(len, text.splitlines())) <= 100
+    assert "_bar += " in text or "_bar -= " in text
+
+
+def test_results_of_a_pullback_have_names_of_its_own() -> None:
+    def f(first_matrix: Any, second_matrix: Any, vector: Any) -> Any:
+        return np.tanh(first_matrix @ vector) * (second_matrix @ vector)
+
+    args = np.eye(2), np.ones((2, 2)), np.array([0.2, 0.3])
+    value, pullback = ad.vjp(f, *args)
+    np.testing.assert_array_equal(value, f(*args))
+    for _ in range(2):
+        got = pullback(np.ones(2))
+        for k in range(3):
+            expected = differences(lambda *a: np.sum(f(*a)), *args, argnum=k)
+            np.testing.assert_allclose(got[k], expected, rtol=1e-6, atol=1e-8)
+
+
+def test_the_exception_of_the_function_comes_before_those_of_its_adjoint() -> None:
+    def f(first_number: float, second_number: float, third_number: float) -> float:
+        return math.log(first_number * second_number * third_number) / (first_number - second_number * third_number)
+
+    got = ad.value_and_grad(f, argnums=(0, 1, 2))
+    with pytest.raises(ZeroDivisionError):
+        got(2.0, 2.0, 1.0)
+    value, grads = got(3.0, 2.0, 1.0)
+    assert value == f(3.0, 2.0, 1.0)
+    for k in range(3):
+        assert math.isclose(grads[k], differences(f, 3.0, 2.0, 1.0, argnum=k), rel_tol=1e-6)
+
+
+# --- sums -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_cotangent_that_is_a_sum_is_one_expression() -> None:
+    def f(x: Any) -> Any:
+        y = np.sin(x)
+        return np.sum(y * y * y) + np.sum(np.exp(y))
+
+    text = check(f, np.array([0.3, 0.4]))
+    assert "+=" not in text
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+def test_a_sum_has_the_dtype_of_what_it_is_added_to(dtype: Any) -> None:
+    def f(x: Any, w: Any) -> Any:
+        y = x * np.float64(2.0)
+        return np.sum(np.abs(y * y) + np.abs(y)) + np.sum(np.abs(y) * w)
+
+    x = np.array([0.5, 0.25], dtype)
+    g = ad.grad(f)(x, np.ones(2))
+    assert g.dtype == dtype
+    np.testing.assert_allclose(g, ad.grad(f, optimize=False)(x, np.ones(2)), rtol=1e-6)
+
+
+def test_a_store_through_a_reshape_into_a_sum() -> None:
+    def f(x: Any, w: Any) -> Any:
+        y = x.T * 2.0 + w
+        z = y.reshape(-1)
+        z[1] = z[0] * z[2]
+        return np.sum(z * z) + np.sum(np.sin(x))
+
+    check(f, np.arange(4.0).reshape(2, 2) / 3.0, np.ones((2, 2)), argnums=(0, 1))
+
+
+# --- the next values of a loop's variables ----------------------------------------------------------------------------
+
+
+def test_next_values_are_computed_together_at_the_end_of_an_iteration() -> None:
+    def f(x: Any, y: Any) -> Any:
+        for _ in range(4):
+            x, y = y * x, np.sin(x) + y
+        return np.sum(x + y)
+
+    text = check(f, np.array([0.3, 0.4]), np.array([0.2, 0.9]), argnums=(0, 1))
+    assert "x, y = y * x, sin_x + y" in text or "x, y = y * x, np.sin(x) + y" in text
+
+
+def test_a_next_value_is_computed_before_what_it_reads_is_changed() -> None:
+    def f(x: Any, w: Any) -> Any:
+        y = np.zeros(3)
+        for i in range(3):
+            x, y = y + x[i], x * w
+            w[i] = w[i] * 0.5
+        return np.sum(x + y)
+
+    check(f, np.array([0.3, 0.4, 0.5]), np.array([0.2, 0.9, 0.1]), argnums=(0, 1))
+
+
+def test_a_variable_whose_present_value_is_not_read_has_its_statement() -> None:
+    def f(x: float) -> float:
+        a, b = x, x
+        for _ in range(3):
+            a = a * b
+            b = b + a
+        return a * b
+
+    text = check(f, 0.7)
+    assert "a *= b" in text
+
+
+def test_the_next_value_of_a_loop_that_may_be_left() -> None:
+    def f(x: float) -> float:
+        a, b = x, 1.0
+        for _ in range(9):
+            a, b = b * a, a + b
+            if b > 3.0:
+                break
+        return a * b
+
+    check(f, 0.7)
+
+
+# --- how much stands in an expression ---------------------------------------------------------------------------------
+
+
+def test_an_expression_that_is_short_has_more_operations() -> None:
+    def f(a: float, b: float, c: float) -> float:
+        for _ in range(2):
+            a = math.sin(a * b + c) * a - b * c * a + c
+        return a
+
+    text = check(f, 0.3, 0.4, 0.5, argnums=(0, 1, 2))
+    assert all(len(line) <= 100 for line in text.splitlines())
+
+
+def test_an_array_that_stands_in_an_expression() -> None:
+    m = np.eye(3)
+
+    def f(v: Any) -> Any:
+        return np.sum((np.outer(v, v) - m) @ m)
+
+    check(f, np.array([1.0, 2.0, 3.0]))
+
+
+# --- indices ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_index_is_computed_where_two_operations_read_a_part() -> None:
+    def f(x: Any, y: Any) -> Any:
+        for i in range(len(x) - 1):
+            x[i] = np.sum(x[i + 1 :] * y[i + 1 :])
+        return np.sum(x * x)
+
+    text = check(f, np.array([0.3, 0.4, 0.5]), np.array([0.2, 0.9, 0.1]), argnums=(0, 1))
+    assert "x[i + 1 :] * y[i + 1 :]" in text.replace("x2", "x")
+
+
+def test_a_part_that_is_changed_in_place_names_its_index_once() -> None:
+    def f(x: Any, y: Any) -> Any:
+        for i in range(len(x) - 1):
+            x[i + 1 :] -= y[i + 1 :] * x[i]
+        return np.sum(x * x)
+
+    text = check(f, np.array([0.3, 0.4, 0.5]), np.array([0.2, 0.9, 0.1]), argnums=(0, 1))
+    assert "x[i + 1 :] -= " in text
