@@ -1,9 +1,9 @@
 """Machine code against Numba and JAX, NumPy code and adjoints by hand: ``python -m benchmarks.run --native``.
 
 The programs of benchmarks/in_numba are compared with adjoints by hand in Numba, and with JAX if it is installed. Those
-of benchmarks/by_hand are compared with NumPy code. Those of benchmarks/in_threads run on one thread and on two. The
-first call is that of this process, which compiles: the disk cache is off. Times are the least of calls that take
-turns.
+of benchmarks/by_hand are compared with NumPy code. Those of benchmarks/in_threads run on one thread and on two, and
+those of benchmarks/native_parts are pullbacks and training steps on the tape. The first call is that of this process,
+which compiles: the disk cache is off. Times are the least of calls that take turns.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .by_hand.program import Program
 from .in_numba import all_cases
 from .in_numba.case import Case
 from .in_threads import measure_threads
+from .native_parts import measure_pullbacks, measure_tape
 
 SIDES = ("hand", "numpy")
 
@@ -155,8 +156,8 @@ def measure_cases(only: list[str], pretty: Callable[[float], str], print_table: 
 def measure_native(only: list[str], pretty: Callable[[float], str], print_table: Any) -> dict[str, Any]:
     """Measure the programs named, or all, and print tables."""
     os.environ["AUTODIFF_COMPILER_CACHE"] = "off"
-    cases = {**measure_cases(only, pretty, print_table), **measure_threads(only, pretty, print_table)}
-    return {**cases, **measure_programs(only, pretty, print_table)}
+    every = (measure_cases, measure_pullbacks, measure_tape, measure_threads, measure_programs)
+    return {name: found for table in every for name, found in table(only, pretty, print_table).items()}
 
 
 def measure_programs(only: list[str], pretty: Callable[[float], str], print_table: Any) -> dict[str, Any]:

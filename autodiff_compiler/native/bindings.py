@@ -10,20 +10,20 @@
 >>> resolve(program)
 >>> print(show(program))
 ones() {
-  t = float64[9]
+  y = float64[9]
   for i from 0 to 9 by 1 {
-    t[i] = 1.0
+    y[i] = 1.0
   }
-  return t
+  return y
 }
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .hoisting import blocks_of, bound_by
 from .nest import (
     Bind,
     Branch,
@@ -44,8 +44,8 @@ from .nest import (
     Set,
     Stmt,
     Sum,
-    all_reads,
 )
+from .rewriting import all_reads, blocks_of, bound_by, map_exprs, walk
 
 # Which buffer a name stands for: an object for each, and the name that it had first.
 Buffers = dict[str, "_Buffer"]
@@ -57,13 +57,48 @@ class _Buffer:
 
 
 def resolve(program: Program) -> None:
-    """Read each buffer by the name that it had first, where that is known. Leave out names that nothing reads."""
+    """Read each buffer by the name that it had first, where that is known. Leave out names that nothing reads.
+
+    A buffer that was a temporary first has the name that the program gives it later.
+    """
     known = {p.name: _Buffer(p.name) for p in program.params}
-    _Resolving().block(program.body, known, True)
+    resolving = _Resolving()
+    resolving.block(program.body, known, True)
     while True:
         used = set(all_reads(program.body))
         if not _without(program.body, used):
-            return
+            break
+    every = list(walk(program.body))
+    used |= {name for s in every for name in bound_by(s)} | {p.name for p in program.params}
+    in_text = {name for s in every if isinstance(s, Foreign) for name in (*s.reads, *bound_by(s))}
+    new: dict[str, str] = {}
+    for name, other in resolving.later:
+        if name in used - in_text and name not in new and is_temporary(name) and not is_temporary(other):
+            if other not in used:
+                new[name] = other
+                used.add(other)
+    if new:
+        _rename(every, new)
+
+
+def is_temporary(name: str) -> bool:
+    return re.fullmatch(r"t(_?\d+)*", name) is not None
+
+
+def _rename(every: Sequence[Any], new: dict[str, str]) -> None:
+    def changed(e: Expr) -> Expr:
+        if isinstance(e, Load) and e.array in new:
+            return Load(new[e.array], e.index, e.dtype)
+        return Length(new[e.array], e.axis) if isinstance(e, Length) and e.array in new else e
+
+    for s in every:
+        map_exprs(s, changed)
+        for slot in s.__slots__:
+            part = getattr(s, slot)
+            if isinstance(part, str) and part in new and slot != "text":
+                setattr(s, slot, new[part])
+            elif isinstance(part, tuple):
+                setattr(s, slot, tuple([new.get(x, x) if isinstance(x, str) else x for x in part]))
 
 
 def _without(block: list[Stmt], read: set[str]) -> bool:
@@ -85,10 +120,14 @@ def _buffers_bound(block: Sequence[Any]) -> Iterator[str]:
 
 
 class _Resolving:
-    """leaves: for each loop around, which buffers the names stand for where it is left"""
+    """
+    leaves: for each loop around, which buffers the names stand for where it is left
+    later:  the first names of buffers, with those that they got later
+    """
 
     def __init__(self) -> None:
         self.leaves: list[list[Buffers]] = []
+        self.later: list[tuple[str, str]] = []
 
     def block(self, block: list[Stmt], known: Buffers, changes: bool) -> None:
         for k, s in enumerate(block):
@@ -110,6 +149,7 @@ class _Resolving:
                     self.leaves[-1].append(dict(known))
                 if isinstance(s, Bind):
                     known[s.name] = known[s.source]
+                    self.later.append((known[s.name].name, s.name))
                 elif not isinstance(s, (Set, Sum)):
                     for name in bound_by(s):
                         known[name] = _Buffer(name)

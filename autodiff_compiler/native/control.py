@@ -32,10 +32,10 @@ from .nest import (
     Name,
     Set,
     Stmt,
-    names_in,
 )
 from .numbers import LOADED, WHOLE, NotNative, Number, beyond, index_of, to, truth
 from .promotion import Promoted, may_be_complex
+from .rewriting import names_in
 from .views import ONE, ZERO, View, at_least_zero, minus, parameter, plus, whole
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..ir.core import Value
+from ..ir.core import Op, Value
 from .nest import C16, F8, INDEX, Bail, Branch, Call, Const, Expr, For, Increase, Load, Name, Set, Stmt, Store, Sum
 from .numbers import NotNative, Number, as_cotangent, to
 from .views import ZERO, View
@@ -87,7 +87,7 @@ class Known(Protocol):
 
 @dataclass(slots=True)
 class Group:
-    """Operations over one set of indices."""
+    """Operations over one set of indices. `behind`: arithmetic of its sums, by its results, which is done behind it."""
 
     shape: tuple[Expr, ...] = ()
     dims: Any = None
@@ -96,6 +96,7 @@ class Group:
     writes: list[Write] = field(default_factory=list)
     values: dict[Value, Element] = field(default_factory=dict)
     results: set[Value] = field(default_factory=set)  # of reductions
+    behind: dict[Value, Op] = field(default_factory=dict)
     consumed: dict[Value, int] = field(default_factory=dict)  # how many operations of the group read a value
 
     def conflicts(self, reads: list[Read], write: Write | None, known: Known) -> bool:

@@ -46,9 +46,11 @@ from ..analysis.sharing import Sharing
 from ..ir.core import DERIVED, Function, Op, Value
 from ..ir.opset import COPY
 from . import foreign, stacks
+from .emitting import NameTaken
 from .fusion import nested
-from .hoisting import bound_by, drop_unread, hoist, walk
-from .lowering import Lowering, NameTaken, Result
+from .hoisting import hoist
+from .improvements import improve
+from .lowering import Lowering, Result
 from .nest import (
     INDEX,
     AddProduct,
@@ -75,12 +77,12 @@ from .nest import (
     Stacked,
     Stmt,
     Store,
-    all_reads,
-    bindings,
-    verify,
 )
 from .numbers import NotNative, Number
 from .promotion import Promoted
+from .rewriting import Fresh, all_reads, bound_by, walk
+from .rows import look_at_rows
+from .verifier import bindings, verify
 from .views import differs, whole
 
 
@@ -240,12 +242,12 @@ def cut(program: Program, given: Sequence[Name | Array], name: str) -> Cut:
 
     Raises NotNative if the second half writes to a residual.
     """
-    drop_unread(program)
+    improve(Program(name, (*program.params, *given), program.body))
     (at, *_) = [k for k, s in enumerate(program.body) if isinstance(s, Return)]
     forward, end, backward = program.body[:at], program.body[at], program.body[at + 1 :]
     assert isinstance(end, Return)
     known = bindings(program.params, forward)
-    fresh = _Fresh(program)
+    fresh = Fresh(program)
     _hand_lengths(forward, backward, known, fresh)
     known = bindings(program.params, forward)
     # What the second half takes off a stack, or counts down, it binds again.
@@ -275,28 +277,13 @@ def cut(program: Program, given: Sequence[Name | Array], name: str) -> Cut:
     second = Program(name, (*saved, *given), backward)
     for half in (first, second):
         hoist(half)
+        look_at_rows(half)
         verify(half)
     return Cut((first, second), tuple(saved), frozenset(written))
 
 
-class _Fresh:
-    """Names that a program does not have."""
-
-    def __init__(self, program: Program):
-        self.taken = {*all_reads(program.body), *[p.name for p in program.params]}
-        self.taken.update(b for s in walk(program.body) for b in bound_by(s))
-
-    def __call__(self, stem: str) -> str:
-        name, n = stem, 1
-        while name in self.taken:
-            n += 1
-            name = f"{stem}_{n}"
-        self.taken.add(name)
-        return name
-
-
 def _own(
-    v: Expr | str, block: list[Stmt], known: dict[str, Any], buffers: _Buffers, others: set[str], fresh: _Fresh
+    v: Expr | str, block: list[Stmt], known: dict[str, Any], buffers: _Buffers, others: set[str], fresh: Fresh
 ) -> Expr | str:
     """A result, which is copied if its buffer may be one of `others`."""
     if not isinstance(v, str) or buffers.of([v]).isdisjoint(others):
@@ -348,7 +335,7 @@ class _Buffers:
 # --- lengths ----------------------------------------------------------------------------------------------------------
 
 
-def _hand_lengths(forward: list[Stmt], backward: list[Stmt], known: dict[str, Any], fresh: _Fresh) -> None:
+def _hand_lengths(forward: list[Stmt], backward: list[Stmt], known: dict[str, Any], fresh: Fresh) -> None:
     """Where the second half reads only the lengths of a buffer, these are handed over, and not the buffer."""
     read = {*_contents(backward), *[b for s in walk(backward) for b in bound_by(s)]}
     names: dict[Length, Name] = {}

@@ -30,7 +30,7 @@ sums(x: float64[1]) {
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from .fusion import nested
@@ -42,15 +42,11 @@ from .nest import (
     Const,
     Expr,
     For,
-    Foreign,
     Forever,
-    Grow,
     Increase,
     Name,
-    NewStack,
     Parallel,
     Piece,
-    Pop,
     Program,
     Push,
     Reshape,
@@ -60,9 +56,8 @@ from .nest import (
     Stmt,
     Store,
     Sum,
-    all_reads,
-    names_in,
 )
+from .rewriting import Fresh, all_reads, blocks_of, bound_by, names_in, walk
 
 
 def hoist(program: Program) -> None:
@@ -117,43 +112,13 @@ def _without(block: list[Stmt], read: set[str], stored: set[str]) -> bool:
     return dropped
 
 
-def walk(block: Sequence[Stmt]) -> Iterator[Any]:
-    """The statements of a block, and of those inside."""
-    for s in block:
-        yield s
-        for inner in blocks_of(s):
-            yield from walk(inner)
-
-
-def blocks_of(s: Any) -> list[list[Stmt]]:
-    """The blocks of a statement."""
-    if isinstance(s, Parallel):
-        return [s.before, s.body, s.after]
-    if isinstance(s, (For, Forever)):
-        return [s.body]
-    return [s.then, s.orelse] if isinstance(s, Branch) else []
-
-
-def bound_by(s: Any) -> list[str]:
-    """The names to which a statement gives a number or a buffer."""
-    if isinstance(s, (Set, Sum, Alloc, Bind, Row, Piece, Reshape, NewStack, Pop)):
-        return [s.name]
-    if isinstance(s, For):
-        return [s.index]
-    if isinstance(s, Parallel):
-        return [s.index, s.part, s.first, s.last]
-    if isinstance(s, Foreign):
-        return [name for name, _, _ in s.results]
-    return [s.array] if isinstance(s, Grow) else []
-
-
 class _Hoisting:
-    """times: how many statements bind each name; reads: how many read it; names: all there are"""
+    """times: how many statements bind each name; reads: how many read it"""
 
     def __init__(self, program: Program):
         self.times = Counter(name for s in walk(program.body) for name in bound_by(s))
         self.reads = Counter(all_reads(program.body))
-        self.names = {*self.times, *self.reads, *[p.name for p in program.params]}
+        self.fresh = Fresh(program)
 
     def block(self, block: list[Stmt]) -> None:
         """Inner loops first, so that a buffer goes as far out as it may."""
@@ -185,8 +150,8 @@ class _Hoisting:
                 for inner in blocks_of(s):
                     self.take(inner, body, changed, inside, found)
             if isinstance(s, Alloc) and self.is_own(s, body, changed, inside):
-                found.append(Alloc(s.name, s.dtype, s.shape))
-                if s.fill is not None:
+                found.append(s if s.border else Alloc(s.name, s.dtype, s.shape))
+                if s.fill is not None and not s.border:
                     out += self.filling(s)
             else:
                 out.append(s)
@@ -208,12 +173,5 @@ class _Hoisting:
         return True
 
     def filling(self, made: Alloc) -> list[Stmt]:
-        index: list[Expr] = []
-        for letter in "ijklmn"[: len(made.shape)]:
-            name, k = letter, 1
-            while name in self.names:
-                k += 1
-                name = f"{letter}{k}"
-            self.names.add(name)
-            index.append(Name(name, INDEX))
+        index: list[Expr] = [Name(self.fresh(letter), INDEX) for letter in "ijklmn"[: len(made.shape)]]
         return nested(index, made.shape, [Store(made.name, tuple(index), Const(made.fill, made.dtype))])

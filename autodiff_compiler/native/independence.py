@@ -34,7 +34,6 @@ from typing import Any
 import numpy as np
 
 from .affine import Poly, variable
-from .hoisting import bound_by, walk
 from .nest import (
     BOOL,
     INDEX,
@@ -67,10 +66,8 @@ from .nest import (
     Set,
     Store,
     Sum,
-    all_reads,
-    names_in,
-    parts,
 )
+from .rewriting import all_reads, bound_by, names_in, parts, walk
 from .views import ONE, ZERO, plus
 
 # The position of an element: a number for each axis, or None where it may be any. Further axes may be any, too.

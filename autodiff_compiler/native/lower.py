@@ -5,12 +5,14 @@ from __future__ import annotations
 from ..analysis.sharing import Sharing
 from ..ir.core import Function, Value
 from . import basics, control, foreign, functions, stacks  # noqa: F401  (they enter what they lower)
-from .bindings import resolve
+from .emitting import NameTaken
 from .hoisting import drop_unread, hoist
-from .lowering import Lowered, Lowering, NameTaken
-from .nest import verify
+from .improvements import improve
+from .lowering import Lowered, Lowering
 from .parallel import in_parallel
 from .promotion import Promoted
+from .rows import look_at_rows
+from .verifier import verify
 
 
 def lower(fn: Function, sharing: Sharing, name: str, parallel: bool = False) -> Lowered:
@@ -26,11 +28,11 @@ def lower(fn: Function, sharing: Sharing, name: str, parallel: bool = False) -> 
             kept = error.names
         except Promoted as error:
             promoted |= {error.value}
-    drop_unread(found.program)
+    improve(found.program)
     if parallel:
-        resolve(found.program)
         in_parallel(found.program, lowering.fresh)
         drop_unread(found.program)
     hoist(found.program)
+    look_at_rows(found.program)
     verify(found.program)
     return found

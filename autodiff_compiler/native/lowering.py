@@ -11,11 +11,9 @@ Values are numbers (`numbers.Number`) or parts of buffers (`views.View`). Operat
 
 from __future__ import annotations
 
-import keyword
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,47 +22,34 @@ from ..analysis.sharing import Sharing
 from ..ir import opset
 from ..ir.core import IF, LOOP, Function, Op, Prim, Region, Value, leaves, type_of
 from ..ir.rewrite import collect_uses
-from ..ir.spelling import identifier
 from ..ir.types import same_dtype
 from ..transforms.simplify import may_drop
+from .emitting import Emitting
 from .fusion import Element, Group, Make, Nest, Read, Reduction, Write, first_of, held_in, nested
 from .nest import (
     BOOL,
     INDEX,
     Alloc,
     Array,
-    Bail,
     Call,
     Const,
     Expr,
     Increase,
     Length,
-    Load,
     Name,
     Piece,
     Program,
     Reshape,
     Return,
     Row,
-    Set,
-    Stmt,
     Store,
-    contains,
-    names_in,
-    parts,
-    replaced,
 )
 from .numbers import LOADED, MIXED, RULES, NotNative, Number, constant, stored, to
-from .views import ONE, ZERO, Along, Subscripts, View, base_and_offset, differs, plus, product, whole
-
-# What the text of a program calls.
-RESERVED = frozenset({
-    "np", "math", "numba", "inf", "nan", "bail", "range", "max", "min", "abs", "len", "int", "float", "Native", "njit",
-    "objmode", "plus", "longer", "choose", "bound", "minimum", "maximum", "bitand", "bitor", "threads",
-    "thread_count", "pieces", "in_parts", "position", "apart", "quotient", "complex",
-})  # fmt: skip
+from .rewriting import contains, replaced
+from .views import ONE, ZERO, Along, Subscripts, View, plus, product, whole
 
 HANDLERS: dict[Prim, Callable[[Lowering, Op], None]] = {}
+LATER = frozenset({opset.ACCUM, opset.SUM_TO, opset.FINISH, opset.AS_SCALAR})
 
 
 def handles(*prims: Any) -> Callable[[Any], Any]:
@@ -86,30 +71,6 @@ class Absent:
 
     dtype: np.dtype[Any]
     shape: tuple[Expr, ...]
-
-
-@dataclass(slots=True)
-class Frame:
-    """A block that is being filled.
-
-    index:   of a loop over a range, the name of its index; `low` and `high` bound it, `high` excluded
-    trips:   how many trips a loop has at most, or None
-    defined: the names that there were before the block
-    carried: the names that the loop gives other values
-    checks:  what the loop checks before it starts
-    """
-
-    block: list[Stmt]
-    is_loop: bool = False
-    index: str | None = None
-    low: Expr = ZERO
-    high: Expr = ZERO
-    trips: Expr | None = None
-    defined: set[str] = field(default_factory=set)
-    carried: frozenset[str] = frozenset()
-    checks: list[Expr] = field(default_factory=list)
-    equal: set[frozenset[Expr]] = field(default_factory=set)
-    named: dict[Expr, Name] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,25 +96,15 @@ class Lowered:
     foreign: list[Any]
 
 
-class NameTaken(Exception):
-    """A name of the program is one that the text of a call needs."""
-
-    def __init__(self, names: frozenset[str]):
-        super().__init__()
-        self.names = names
-
-
-class Lowering:
+class Lowering(Emitting):
     """Lowers one function.
 
     call:   lowers what has no loops of its own
     room:   where a stack holds an array that is about to be computed, if one does
-    kept:   names that calls need
     split:  how many results are those of a forward sweep, if a function of its own follows (`native.handover`)
     lent:   copies of parameters that are not made, since nothing is written to these parameters' buffers
     promoted: what loops carry as complex numbers, which are real at first
     values: what each value is: a number, a view, the lengths of a shape, a stack, or `Absent`
-    leasts: what some ints are not less than
     added:  products that have been added to where they belong
     needed: how many times the elements of a value are read
     """
@@ -164,21 +115,18 @@ class Lowering:
         kept: frozenset[str] = frozenset(), split: int | None = None, lent: frozenset[Op] = frozenset(),
         promoted: frozenset[Value] = frozenset(),
     ):  # fmt: skip
+        super().__init__(kept)
         self.call = call
         self.room = room
         self.split = split
         self.lent = lent
         self.promoted = promoted
-        self.kept = set(kept)
         self.fn = fn
         self.sharing = sharing
         self.values: dict[Value, Any] = {}
-        self.taken_names: set[str] = {*RESERVED, *kept}
         self.group = Group()
-        self.frames: list[Frame] = [Frame([])]
         self.uses = collect_uses(fn.body)
         self.needed: dict[Value, int] = {}
-        self.leasts: dict[Name | Length, int] = {}
         self.flags: list[Expr] = []  # for results of which the program says whether they are NumPy's
         self.bound: dict[str, Any] = {}  # what calls of NumPy bind in the module
         self.added: set[Value] = set()
@@ -256,137 +204,12 @@ class Lowering:
                 count(region.exit)
         count(self.fn.body.exit)
 
-    # --- statements and names -----------------------------------------------------------------------------------------
-
-    @property
-    def frame(self) -> Frame:
-        return self.frames[-1]
-
-    def emit(self, statement: Stmt) -> None:
-        self.frame.block.append(statement)
-
-    def bail(self, condition: Expr) -> None:
-        """Leave the function to NumPy if the condition is true."""
-        if not self.is_false(condition):
-            self.emit(Bail(condition))
-
-    def bail_early(self, condition: Expr) -> Frame:
-        """Likewise, in front of the loops that do not change the condition. Gives the frame.
-
-        A loop without trips may make it leave where it need not. What NumPy computes is right then, too.
-        """
-        depth, known = len(self.frames) - 1, self.depth_of(condition)
-        while depth > known and self.frames[depth].is_loop:
-            depth -= 1
-        if not self.is_false(condition):
-            self.frames[depth].block.append(Bail(condition))
-        return self.frames[depth]
-
-    def least(self, e: Expr) -> int | None:
-        """What an int is not less than."""
-        if isinstance(e, Const):
-            return int(e.value)
-        if isinstance(e, (Name, Length)):
-            return self.leasts.get(e, 0 if isinstance(e, Length) else None)
-        if not isinstance(e, Call) or len(e.args) != 2:
-            return None
-        if e.fn == "bound":
-            return 0
-        a, b = map(self.least, e.args)
-        if e.fn == "sub" and isinstance(e.args[1], Const):
-            b = -e.args[1].value
-        elif e.fn == "maximum":
-            return max([k for k in (a, b) if k is not None], default=None)
-        elif e.fn != "add":
-            return None
-        return None if a is None or b is None else a + b
-
-    def is_false(self, condition: Expr) -> bool:
-        """The condition is known not to be true."""
-        if isinstance(condition, Const):
-            return not condition.value
-        if not isinstance(condition, Call) or condition.fn not in ("lt", "le", "eq"):
-            return False
-        n, k = condition.args
-        least = self.least(n) if n.dtype == INDEX else None
-        if least is None or not isinstance(k, Const):
-            return False
-        return bool(least >= k.value if condition.fn == "lt" else least > k.value)
-
-    def shorter(self, e: Expr) -> Expr:
-        """A length or a position without a bound that it keeps anyway."""
-        if isinstance(e, Call) and e.fn in ("minimum", "maximum") and isinstance(e.args[0], Const) and e.dtype == INDEX:
-            low, n = e.args
-            least = self.least(n)
-            if least is not None and least >= low.value:  # type: ignore[union-attr]
-                return low if e.fn == "minimum" else n
-        return e
-
-    def fresh(self, stem: str) -> str:
-        """A name that stands for nothing yet."""
-        stem = identifier(stem or "t", "t")
-        name, n = stem, 1
-        while name in self.taken_names or keyword.iskeyword(name):
-            n += 1
-            name = f"{stem}_{n}" if stem[-1].isdigit() else f"{stem}{n}"
-        self.taken_names.add(name)
-        return name
-
-    def keep(self, names: set[str]) -> None:
-        """The text of a call needs these names. Raises NameTaken if the program has given one away."""
-        if taken := (names & self.taken_names) - self.kept - RESERVED:
-            raise NameTaken(frozenset(taken | self.kept))
-        self.kept |= names
-        self.taken_names |= names
-
-    def named(self, e: Expr, stem: str) -> Expr:
-        """A name for a number; one for equal ones."""
-        e = self.shorter(e)
-        if isinstance(e, (Name, Const, Length)):
-            return e
-        for frame in reversed(self.frames):
-            if e in frame.named:
-                return frame.named[e]
-        return self.set_where_known(self.fresh(stem), e)
-
-    def set_where_known(self, name: str, e: Expr) -> Name:
-        """Give a number a name. What is computed of ints that a loop does not change is computed in front of it."""
-        depth = self.depth_of(e) if e.dtype == INDEX else len(self.frames) - 1
-        self.frames[depth].block.append(Set(name, e))
-        for frame in self.frames[depth + 1 :]:
-            frame.defined.add(name)
-        found = Name(name, e.dtype)
-        self.frames[depth].named[e] = found
-        self.know_least(found, e)
-        return found
-
-    def depth_of(self, e: Expr) -> int:
-        """The outermost frame in which a number has the value that it has here."""
-        names, depth = set(names_in(e)), len(self.frames) - 1
-        if any(isinstance(part, Load) for part in parts(e)):
-            return depth
-        while depth and names <= self.frames[depth].defined - self.frames[depth].carried:
-            depth -= 1
-        return depth
-
-    def know_least(self, name: Name, e: Expr) -> None:
-        least = self.least(e) if e.dtype == INDEX else None
-        if least is not None:
-            self.leasts[name] = least
-
-    @contextmanager
-    def block(self, **facts: Any) -> Iterator[Frame]:
-        """Statements go to a block of their own."""
-        self.frames.append(Frame([], defined=set(self.taken_names), **facts))
-        try:
-            yield self.frame
-        finally:
-            self.frames.pop()
-
     # --- values -------------------------------------------------------------------------------------------------------
 
     def is_waiting(self, arg: Any) -> bool:
-        return type(arg) is Value and (arg in self.group.values or arg in self.group.results)
+        return type(arg) is Value and (
+            arg in self.group.values or arg in self.group.results or arg in self.group.behind
+        )
 
     def settle(self, arg: Any) -> None:
         """What is computed in a loop that is not there yet is computed now."""
@@ -505,17 +328,6 @@ class Lowering:
 
     # --- shapes -------------------------------------------------------------------------------------------------------
 
-    def equal(self, a: Expr, b: Expr) -> bool:
-        """Two lengths are known to be equal."""
-        return a == b or any(frozenset((a, b)) in frame.equal for frame in self.frames)
-
-    def want_equal(self, a: Expr, b: Expr) -> None:
-        """Bail unless two lengths are equal."""
-        if not self.equal(a, b):
-            if isinstance(a, Const) and isinstance(b, Const):
-                raise NotNative("shapes that do not fit together")
-            self.bail_early(differs(a, b)).equal.add(frozenset((a, b)))
-
     def broadcast(self, shapes: Sequence[tuple[Expr, ...]]) -> tuple[Expr, ...]:
         """The shape of what is computed element by element."""
         rank = max(map(len, shapes))
@@ -605,14 +417,14 @@ class Lowering:
     ) -> None:  # fmt: skip
         """Make the group one that an operation with this shape, which reads these operands, may be added to."""
         for arg in args:
-            if type(arg) is Value and arg in self.group.results:
+            if type(arg) is Value and (arg in self.group.results or arg in self.group.behind):
                 self.flush()
         if self.group.entries:
             fits = self.fits(op, shape, dims)
             if not fits or self.group.conflicts(self.reads(args, loose), write, self):
                 self.flush()
         if not self.group.entries:
-            self.group.shape = tuple([self.named(n, "n") for n in shape])
+            self.group.shape = tuple([self.first_name(n) for n in shape])
             self.group.dims = dims
         self.group.reads += self.reads(args, loose)
         for arg in args:
@@ -769,6 +581,8 @@ class Lowering:
             else:
                 self.values[v] = Absent(entry.dtype, group.shape)
         self.frame.block += Nest(group, self.fresh, self.element).make(buffers)
+        for op in group.behind.values():
+            self.op(op)
 
     def new(self, op: Op, shape: tuple[Expr, ...], dtype: np.dtype[Any], fill: Any) -> None:
         """The result of `op` is a new buffer."""
@@ -820,50 +634,6 @@ class Lowering:
                     return number.expr
         return self.named(Call("bound", (number.expr, n), INDEX), "at")
 
-    def at_most(self, e: Expr, n: Expr) -> bool:
-        """A number is known not to be more than another one, if the loops around have trips at all."""
-        for frame in reversed(self.frames):
-            base, offset = base_and_offset(e)
-            if base_and_offset(n)[0] == base:
-                break
-            if frame.index is not None and base == Name(frame.index, INDEX):
-                e = plus(frame.high, Const(offset - 1, INDEX))
-        base, offset = base_and_offset(e)
-        other, room = base_and_offset(n)
-        return base == other and offset <= room
-
-    def check_once(self, condition: Expr) -> None:
-        """Bail if a condition is true that stays what it is."""
-        if self.is_false(condition):
-            return
-        key = frozenset((condition,))
-        if not any(key in frame.equal for frame in self.frames):
-            self.bail(condition)
-            self.frame.equal.add(key)
-
-    def checked_before(self, form: tuple[str, int], n: Expr) -> bool:
-        """The position is the index of a loop plus a number; the loop checks its range before it starts."""
-        for frame in reversed(self.frames):
-            if not frame.is_loop:
-                return False
-            if frame.index == form[0]:
-                if not set(names_in(n)) <= frame.defined - frame.carried:
-                    return False
-                offset = Const(form[1], INDEX)
-                low, last = plus(frame.low, offset), plus(plus(frame.high, Const(-1, INDEX)), offset)
-                if isinstance(low, Const) and low.value < 0:
-                    return False  # it counts from the end in some trips
-                wrong = [] if isinstance(low, Const) else [Call("lt", (low, ZERO), BOOL)]
-                if not self.at_most(plus(last, ONE), n):
-                    wrong.append(Call("ge", (last, n), BOOL))
-                runs = Call("lt", (frame.low, frame.high), BOOL)
-                for e in wrong:
-                    check = Call("and", (runs, e), BOOL)
-                    if check not in frame.checks:
-                        frame.checks.append(check)
-                return True
-        return False
-
     # --- control flow -------------------------------------------------------------------------------------------------
 
     def ops(self, region: Region) -> None:
@@ -872,6 +642,9 @@ class Lowering:
 
     def op(self, op: Op) -> None:
         if op in self.for_raise:
+            return
+        if self.is_for_later(op):
+            self.group.behind[op.result] = op
             return
         try:
             with_loops = self.with_loops(op)
@@ -883,6 +656,19 @@ class Lowering:
         except NotNative as error:
             error.op = error.op or op
             raise
+
+    def is_for_later(self, op: Op) -> bool:
+        """Arithmetic of a sum that waits is done behind its loop, when somebody asks for it: more may join the loop."""
+        if len(op.results) != 1 or op.kwargs or (op.prim not in RULES and op.prim not in LATER):
+            return False
+        waits = False
+        for arg in op.args:
+            if type(arg) is Value:
+                if arg in self.group.behind or (arg in self.group.results and isinstance(self.values[arg], Number)):
+                    waits = True
+                elif not isinstance(self.values.get(arg), Number):
+                    return False
+        return waits
 
     def with_loops(self, op: Op) -> NotNative | None:
         """Lower the operation to loops. If there are none for it, the reason."""

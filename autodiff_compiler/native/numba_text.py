@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from .hoisting import bound_by, walk
 from .nest import (
     BOOL,
     C16,
@@ -61,8 +60,8 @@ from .nest import (
     Stmt,
     Store,
     Sum,
-    all_reads,
 )
+from .rewriting import all_reads, bound_by, walk
 from .views import plus
 
 # Precedences of Python's operators, as far as they are used.

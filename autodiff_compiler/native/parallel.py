@@ -41,7 +41,6 @@ from typing import Any
 
 from .affine import Poly
 from .fusion import first_of, nested
-from .hoisting import bound_by, walk
 from .independence import Found, Loops, bounds_of
 from .nest import (
     BOOL,
@@ -65,10 +64,9 @@ from .nest import (
     Set,
     Stmt,
     Store,
-    kinds_of,
-    names_in,
-    parts,
 )
+from .rewriting import bound_by, names_in, parts, walk
+from .verifier import kinds_of
 from .views import ONE, ZERO, at_least_zero, minus, plus, product
 
 FEW = 8  # a loop with fewer trips, as the program says it, leaves the threads to the loops inside

@@ -16,8 +16,9 @@ import numpy as np
 from ..ir import opset
 from ..ir.core import Op, Value
 from ..ir.rewrite import enclosing
+from .emitting import Frame
 from .fusion import nested
-from .lowering import Frame, Lowering, handles
+from .lowering import Lowering, handles
 from .nest import (
     INDEX,
     Alloc,

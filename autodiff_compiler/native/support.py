@@ -169,14 +169,18 @@ class Native:
         self.stopped: str | None = None
 
     def __call__(self, *args: Any) -> Any:
-        if self.stopped is not None or floats_raise():
-            return None
+        # What `floats_raise` does if the settings are as they were: a call of it would take longer than the rest.
+        known, raises = _known[0]
+        if self.stopped is not None or raises or known is None or _SETTINGS.get() is not known:  # type: ignore[union-attr]
+            if self.stopped is not None or floats_raise():
+                return None
         try:
             out = self.run(*args)
         except Exception as error:
             return self.failed(error)
         if out[0]:
-            self.bails = 0
+            if self.bails:
+                self.bails = 0
             return out
         return self.bailed()
 

@@ -39,9 +39,9 @@ from autodiff_compiler.native.nest import (
     Store,
     Sum,
     show,
-    verify,
 )
 from autodiff_compiler.native.numba_text import text_of
+from autodiff_compiler.native.verifier import verify
 from autodiff_compiler.native.views import Along, Subscripts, View, plus, whole
 
 ZERO, ONE, HALF = Const(0, INDEX), Const(1, INDEX), Const(0.5, F8)
