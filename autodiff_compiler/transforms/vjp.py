@@ -38,7 +38,6 @@ Reference: Griewank and Walther, Evaluating Derivatives (2008), chapters 3 and 1
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -48,7 +47,6 @@ from ..analysis.activity import activity
 from ..ir import opset
 from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, Builder, Function, Op, Prim, Value, leaves, type_of
 from ..ir.custom import LINEAR, SEAM
-from ..ir.definedness import maybe_undefined
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
 from ..ir.rewrite import clone_function, collect_uses
 from ..ir.telling import Telling, give
@@ -120,10 +118,6 @@ class Reverse:
         self.b.tag = DERIVED
         self.b.cotangents = Cotangents(self.b, forward.body, wrt, masks)
 
-    @functools.cached_property
-    def maybe(self) -> set[Value]:
-        return maybe_undefined(self.fn.body)
-
     def run(self, seeds: Sequence[Any] | None, keep_results: bool, source: Function) -> Function:
         body = self.fn.body
         forward_results = body.exit
@@ -174,11 +168,7 @@ class Reverse:
         """Add a contribution to the cotangent of `v`."""
         if type(v) is not Value or v not in self.active or g is None:
             return
-        # What a branch or a loop hands on has the shape that its parts have. A value that is not defined on each path
-        # has none to be asked for here.
-        joined = type(g) is Value and g.op is not None and g.op.regions
-        if not joined or v not in self.maybe:
-            g = opset.as_value(self.b, self.b.emit(SUM_TO, g, v))
+        g = opset.as_value(self.b, self.b.emit(SUM_TO, g, v))
         known = env.get(v)
         if known is None:
             env[v] = g

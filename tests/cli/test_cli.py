@@ -77,7 +77,7 @@ def test_show(module: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", f"{module}:energy"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("def ") or "\ndef " in out
-    assert "np.cos" in out and "x_bar" in out
+    assert "np.cos" in out and "energy_grad" in out
     assert "\x1b" not in out
     compile(out, "emitted", "exec")
 

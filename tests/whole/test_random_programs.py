@@ -36,12 +36,6 @@ def test_random_programs(batch: int, request: pytest.FixtureRequest) -> None:
         assert len(refused) <= max(3, at_most * len(group)), refused
 
 
-def test_a_name_of_one_branch_has_no_shape_behind_it() -> None:
-    """Without the pass, the second derivative asked a name for its shape that only one branch binds."""
-    with pipeline.leaving_out(["peepholes"]):
-        assert random_programs.check(generate(90153, random_programs.level_of(90153)), 90153, second=True) == "ok"
-
-
 @pytest.mark.parametrize("name", [*pipeline.optional_names(), "all"])
 def test_random_programs_without_a_pass(name: str) -> None:
     """A pass that may be left out changes no gradient. ``random_programs --without PASS`` runs more programs."""
