@@ -167,15 +167,19 @@ class View:
             return False
         for axis in range(len(self.axes)):
             (low, high), (start, end) = self.along(axis), other.along(axis)
-            if (high is not None and at_most(high, start)) or (end is not None and at_most(end, low)):
+            if high is not None and start is not None and at_most(high, start):
+                return True
+            if end is not None and low is not None and at_most(end, low):
                 return True
         return False
 
-    def along(self, axis: int) -> tuple[Expr, Expr | None]:
-        """Where along an axis of the buffer the array starts, and behind which it has no elements, if that is known."""
+    def along(self, axis: int) -> tuple[Expr | None, Expr | None]:
+        """The first place of the array along an axis of the buffer, and that behind its last one, where they are known."""
         a = self.axes[axis]
         if not isinstance(a, Along):
             return a, plus(a, ONE)
+        if a.step < 0:
+            return None, plus(a.offset, ONE)  # it goes down from there
         return a.offset, plus(a.offset, self.shape[a.axis]) if a.step == 1 else None
 
     def transposed(self, order: Sequence[int] | None) -> View:

@@ -271,3 +271,31 @@ def test_an_axis_of_one_element_only_where_a_loop_has_iterations(f: Any, n: int)
     for v, u in ((X[:1], X), (X[:1], X[:2]), (X, X[:1]), (X[:2], X)):
         for transform in (ad.value_and_grad, ad.jacrev):
             agree(f, v, u, n, argnums=(0, 1), transform=transform)
+
+
+def added_to_its_reverse(y: Any, c: float) -> Any:
+    y = y.copy()
+    y[:-1] += y[::-1][:-1] * c
+    return np.sum(y * np.arange(len(y)))
+
+
+def changed_by_its_reverse(y: Any, c: float) -> Any:
+    y = y.copy()
+    z = y[::-1]
+    for _ in range(2):
+        y[:-1] += np.tanh(y[:-1] / (1.5 + (z[:-1] * c) ** 2))
+    return np.sum(y * np.arange(len(y)))
+
+
+def rows_in_reverse(y: Any, c: float) -> Any:
+    a = np.outer(y, y)
+    a[1:, ::-1] += a[:-1] * c
+    a[::-1][:, 1:] *= np.cos(a[:, :-1])
+    return np.sum(a * y)
+
+
+@pytest.mark.parametrize("f", [added_to_its_reverse, changed_by_its_reverse, rows_in_reverse])
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+def test_a_part_that_goes_down_begins_at_its_end(f: Any, n: int) -> None:
+    """Its first place was taken for that in front of which it has no elements, and the loop read what it had stored."""
+    agree(f, np.linspace(0.3, 0.9, n), 0.7)
