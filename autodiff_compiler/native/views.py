@@ -174,7 +174,7 @@ class View:
         return False
 
     def along(self, axis: int) -> tuple[Expr | None, Expr | None]:
-        """The first place of the array along an axis of the buffer, and that behind its last one, where they are known."""
+        """The first place of the array along an axis of the buffer, and that behind its last one, if they are known."""
         a = self.axes[axis]
         if not isinstance(a, Along):
             return a, plus(a, ONE)
