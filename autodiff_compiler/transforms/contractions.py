@@ -16,7 +16,6 @@ def f_grad(rates, x, w):
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -83,6 +82,10 @@ def _is_plain_sum(op: Op) -> bool:
     )
 
 
+def _is_number_of_the_run(v: Any) -> bool:
+    return type(v) is Value and v.type.is_scalar
+
+
 class _Contraction:
     """The operations that take the place of one sum."""
 
@@ -92,7 +95,7 @@ class _Contraction:
         self.region = op.parent
         self.axis: int | None = None if op.kwargs.get("axis") is None else op.kwargs["axis"] % 2
         self.ops: list[Op] = []
-        self.again = False
+        self.again = self.opened = False
         # The factors of the product: numbers that stand in the code, as one; arrays; and vectors along each axis.
         self.number = 1.0
         self.whole: list[Value] = []
@@ -112,15 +115,20 @@ class _Contraction:
         """Find the factors.
 
         A matrix times a vector is as fast as the sum of a matrix, so it is taken also where the product, or a factor,
-        is there for something else. Other products with several factors are not computed once more.
+        is there for something else. Products are opened up to one matrix and one vector to sum along: no two matrices,
+        and no two of these vectors, are multiplied that the adjoint does not multiply. Their product may overflow or
+        vanish where that of all factors does not.
         """
-        for again in (True, False):
-            self.number, self.whole, self.along, self.again = 1.0, [], ([], []), again
+        for again, opened in ((True, True), (False, True), (False, False)):
+            self.number, self.whole, self.along, self.again, self.opened = 1.0, [], ([], []), again, opened
             if not all(map(self.sort, product.args)):
                 continue
-            if not again:
-                return self.only_product(product.result) is not None
-            if self.axis is not None and len(self.whole) == 1 and self.along[self.axis]:
+            summed = self.along if self.axis is None else self.along[self.axis : self.axis + 1]
+            if opened and (len(self.whole) > 1 or any(len(vectors) > 1 for vectors in summed)):
+                continue
+            if again and not (self.axis is not None and self.whole and self.along[self.axis]):
+                continue
+            if again or self.only_product(product.result) is not None:
                 return True
         return False
 
@@ -138,7 +146,9 @@ class _Contraction:
             self.number *= x
         elif (vector := self.vector(x)) is not None:
             self.along[vector[0]].append(vector[1])
-        elif inner is not None and not any(type_of(v).is_scalar and type(v) is Value for v in inner.args):
+        elif (
+            self.opened and inner is not None and not any(type_of(v).is_scalar and type(v) is Value for v in inner.args)
+        ):
             return all(map(self.sort, inner.args))
         elif self.is_whole(x):
             self.whole.append(x)
@@ -150,59 +160,31 @@ class _Contraction:
 
     def over_all(self) -> Value | None:
         columns, rows = self.along
-        if self.op.args[0].type.ndim != 2:
-            return self.dot(self.whole) if len(self.whole) > 1 else None
+        if len(self.whole) == 2:
+            return self.emit(DOT if self.op.args[0].type.ndim == 1 else PRIMS[np.vdot], *self.whole)
         if not self.whole:
-            return self.emit(MUL, self.sum_of(columns), self.sum_of(rows)) if columns and rows else None
-        if len(self.whole) > 1:
-            whole = [self.with_vectors(self.multiplied(self.whole[:-1])), self.whole[-1]]
-            return self.emit(PRIMS[np.vdot], *whole)
-        (matrix,) = self.whole
-        if columns and rows:
-            return self.emit(DOT, self.emit(MATMUL, self.multiplied(columns), matrix), self.multiplied(rows))
+            return self.emit(MUL, self.emit(SUM, *columns), self.emit(SUM, *rows)) if columns and rows else None
         if columns:
-            return self.emit(SUM, self.emit(MATMUL, self.multiplied(columns), matrix))
-        return self.emit(SUM, self.emit(MATMUL, matrix, self.multiplied(rows))) if rows else None
+            out = self.emit(MATMUL, *columns, *self.whole)
+            return self.emit(DOT, out, *rows) if rows else self.emit(SUM, out)
+        return self.emit(SUM, self.emit(MATMUL, *self.whole, *rows)) if rows else None
 
     def over_one(self, axis: int) -> Value | None:
-        """The sum along one axis: what does not change along this axis goes in front of it."""
+        """The sum along one axis: what does not change along this axis goes in front of it, one after the other."""
         summed, outer = self.along[axis], self.along[1 - axis]
-        if not self.whole:
-            if not summed or not outer:
-                return None
-            return self.kept(self.emit(MUL, self.sum_of(summed), self.multiplied(outer)))
-        if not summed and len(self.whole) == 1:
-            if not outer:
-                return None
-            out = self.emit(SUM, self.whole[0], axis=axis)
-        elif summed:
-            pair = [self.multiplied(summed), self.multiplied(self.whole)]
-            out = self.emit(MATMUL, *(pair if axis == 0 else pair[::-1]))
+        if len(self.whole) == 2:
+            out = self.emit(EINSUM, "ij,ij->j" if axis == 0 else "ij,ij->i", *self.whole)
+        elif self.whole and summed:
+            out = self.emit(MATMUL, *((*summed, *self.whole) if axis == 0 else (*self.whole, *summed)))
+        elif outer and (self.whole or summed):
+            out = self.emit(SUM, *self.whole, axis=axis) if self.whole else self.emit(SUM, *summed)
         else:
-            pair = [self.multiplied(self.whole[:-1]), self.whole[-1]]
-            out = self.emit(EINSUM, "ij,ij->j" if axis == 0 else "ij,ij->i", *pair)
-        return self.kept(self.emit(MUL, out, self.multiplied(outer)) if outer else out)
-
-    def kept(self, out: Value) -> Value:
+            return None
+        for vector in outer:
+            out = self.emit(MUL, out, vector)
         if not self.op.kwargs.get("keepdims", False):
             return out
-        return self.emit(GET, out, (("index", (None, ALL) if self.axis == 0 else (ALL, None)),))
-
-    def multiplied(self, factors: list[Value]) -> Value:
-        return functools.reduce(lambda a, b: self.emit(MUL, a, b), factors)
-
-    def dot(self, factors: list[Value]) -> Value:
-        prim = DOT if factors[0].type.ndim == 1 else PRIMS[np.vdot]
-        return self.emit(prim, self.multiplied(factors[:-1]), factors[-1])
-
-    def sum_of(self, vectors: list[Value]) -> Value:
-        return self.emit(SUM, vectors[0]) if len(vectors) == 1 else self.dot(vectors)
-
-    def with_vectors(self, matrix: Value) -> Value:
-        columns, rows = self.along
-        if columns:
-            matrix = self.emit(MUL, self.emit(GET, self.multiplied(columns), (("index", (ALL, None)),)), matrix)
-        return self.emit(MUL, matrix, self.multiplied(rows)) if rows else matrix
+        return self.emit(GET, out, (("index", (None, ALL) if axis == 0 else (ALL, None)),))
 
     # --- kinds of factors ---------------------------------------------------------------------------------------------
 

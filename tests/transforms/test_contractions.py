@@ -111,6 +111,20 @@ def test_small_numbers_stay_where_they_are():
     assert ad.grad(f)(1.0, x, y) == pytest.approx(plain, rel=1e-12)
 
 
+@pytest.mark.parametrize("size", [1e-170, 1e-300, 1e150])
+def test_small_and_large_units(size):
+    """The scales and the data are far from one, their product is not: no two scales meet without the data between."""
+
+    def f(means, scales, x):
+        z = (x - means) * scales
+        return np.sum(np.exp(-0.5 * np.sum(z * z, axis=1)))
+
+    args = size * COLUMNS, np.ones(3) / size, size * (X + COLUMNS)
+    for argnums in (0, 1, (0, 1)):
+        usual, plain = (ad.grad(f, argnums=argnums, optimize=o)(*args) for o in (True, "-contractions"))
+        np.testing.assert_allclose(usual, plain, rtol=1e-12, atol=0.0)
+
+
 def test_a_vector_times_a_matrix_also_where_the_product_is_read_twice():
     def f(means, scales, x):
         z = (x - means) * scales
@@ -118,7 +132,7 @@ def test_a_vector_times_a_matrix_also_where_the_product_is_read_twice():
 
     g = ad.grad(f, argnums=(0, 1))
     source = g.source(COLUMNS, COLUMNS, X)
-    assert source.count(" @ ") == 2 and ".sum(axis=0)" not in source and "einsum" not in source, source
+    assert source.count(" @ ") == 1 and ".sum(axis=0)" not in source, source
     for k, part in enumerate(g(COLUMNS, 0.5 * COLUMNS, X)):
         args = (COLUMNS, 0.5 * COLUMNS)
         moved = differences(lambda v: f(*(v if j == k else a for j, a in enumerate(args)), X), args[k])
