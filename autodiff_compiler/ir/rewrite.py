@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
-from .core import CALL, FUNC, IF, LOOP, Function, Op, Region, Value, leaves, map_leaves
+from .core import CALL, DERIVED, FUNC, IF, LOOP, Builder, Function, Loc, Op, Region, Value, leaves, map_leaves
 
 
 def content_operands(op: Op) -> list[Value]:
@@ -136,6 +136,14 @@ def replace_values(region: Region, mapping: dict[Value, Any]) -> None:
         r.exit = map_leaves(resolve, r.exit)
 
     visit(region)
+
+
+def derived(region: Region, prim: Any, *args: Any, loc: Loc | None = None, **kwargs: Any) -> Op:
+    """An operation of a derivative with one result, for a place in a region that the caller chooses."""
+    op = Op(prim, args, kwargs, (), loc)
+    op.results = [Value(prim.infer(Builder(region), args, kwargs), "", op)]
+    op.tag, op.parent = DERIVED, region
+    return op
 
 
 def collect_uses(region: Region) -> dict[Value, list[Op | Region]]:

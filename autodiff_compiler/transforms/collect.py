@@ -36,9 +36,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, LOOP, Builder, Function, Loc, Op, Region, Value
+from ..ir.core import DERIVED, LOOP, Function, Loc, Op, Region, Value
 from ..ir.opset import ACCUM, DIM, GET, MUL, NEG, POP, PRIMS, RANGE_LEN, SET, ZEROS
-from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
+from ..ir.rewrite import collect_uses, derived, enclosing, region_of, replace_values
 from ..ir.types import same_dtype
 from ..operations.linalg import MATMUL
 from ..records import record
@@ -232,9 +232,7 @@ class _Collection:
         return self.count
 
     def emit(self, ops: list[Op], prim: Any, *args: Any, where: Region | None = None) -> Value:
-        op = Op(prim, args, {}, (), None if ops is self.before else self.loc)
-        op.results = [Value(prim.infer(Builder(where or self.parent), args, {}), "", op)]
-        op.tag, op.parent = DERIVED, where or self.parent
+        op = derived(where or self.parent, prim, *args, loc=None if ops is self.before else self.loc)
         ops.append(op)
         return op.result
 

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, type_of
+from ..ir.core import DERIVED, Function, Op, Region, Value, type_of
 from ..ir.opset import GET, MUL, NEG, PRIMS
-from ..ir.rewrite import collect_uses, replace_values
+from ..ir.rewrite import collect_uses, derived, replace_values
 from ..operations.linalg import DOT, EINSUM, MATMUL
 from ..operations.reductions import SUM
 from .algebra import is_moderate
@@ -209,11 +209,8 @@ class _Contraction:
         return axis, x
 
     def emit(self, prim: Any, *args: Any, **kwargs: Any) -> Value:
-        op = Op(prim, args, kwargs, (), self.op.loc)
-        op.results = [Value(prim.infer(Builder(self.region), args, kwargs), "", op)]
-        op.tag, op.parent = DERIVED, self.region
-        self.ops.append(op)
-        return op.result
+        self.ops.append(derived(self.region, prim, *args, loc=self.op.loc, **kwargs))
+        return self.ops[-1].result
 
 
 __all__ = ["contract"]

@@ -47,9 +47,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, LOOP, Builder, Function, Op, Region, Value, type_of
+from ..ir.core import DERIVED, LOOP, Function, Op, Region, Value, type_of
 from ..ir.opset import ACCUM, ADD, ADDAT, DIM, GET, MUL, NEG, PRIMS, SET, SUB
-from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
+from ..ir.rewrite import collect_uses, derived, enclosing, region_of, replace_values
 from ..operations.linalg import MATMUL
 from ..records import record
 from .dead_stores import accesses_of
@@ -236,11 +236,8 @@ class _Deferred:
         replace_values(self.body, {read.result: out})
 
     def emit(self, ops: list[Op], region: Region, prim: Any, *args: Any) -> Value:
-        op = Op(prim, args, {}, (), None if ops is self.before else self.updates[0].op.loc)
-        op.results = [Value(prim.infer(Builder(region), args, {}), "", op)]
-        op.tag, op.parent = DERIVED, region
-        ops.append(op)
-        return op.result
+        ops.append(derived(region, prim, *args, loc=None if ops is self.before else self.updates[0].op.loc))
+        return ops[-1].result
 
 
 __all__ = ["defer"]

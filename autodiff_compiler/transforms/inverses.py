@@ -26,8 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, type_of
+from ..ir.core import DERIVED, Function, Op, Region, Value, type_of
 from ..ir.opset import GET, PRIMS
+from ..ir.rewrite import derived
 from ..kernels import matrices
 from ..operations.linalg import MATMUL
 
@@ -80,10 +81,8 @@ def _multiply(op: Op, known: Op, region: Region) -> None:
         new.append(known)
     factor = known.result
     if _untransposed(matrix) is not matrix:
-        flip = Op(GET, (factor, _TRANSPOSED), {}, (), op.loc)
-        flip.results = [Value(GET.infer(Builder(region), flip.args, {}), "", flip)]  # type: ignore[misc]
-        flip.tag, flip.parent, factor = DERIVED, region, flip.result
-        new.append(flip)
+        new.append(derived(region, GET, factor, _TRANSPOSED, loc=op.loc))
+        factor = new[-1].result
     op.prim, op.args = MATMUL, (factor, b)
     region.ops[at:at] = new
 

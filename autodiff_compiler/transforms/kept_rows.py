@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, Builder, Op, Region, Value
+from ..ir.core import Op, Region, Value
 from ..ir.opset import ADDAT, DIM, GET, NEG, POP, PRIMS, RANGE_LEN, SET
-from ..ir.rewrite import enclosing, region_of
+from ..ir.rewrite import derived, enclosing, region_of
 from ..operations.linalg import MATMUL
 from ..operations.reductions import SUM
 
@@ -146,12 +146,9 @@ def _keep(v: Value, shape: list[Any], loop: Op) -> None:
     (body,) = loop.regions
     parent = loop.parent
     assert parent is not None
-    at = parent.ops.index(loop)
 
     def emit(region: Region, prim: Any, *args: Any) -> Value:
-        op = Op(prim, args, {}, (), None if region is parent else v.op.loc)  # type: ignore[union-attr]
-        op.results = [Value(prim.infer(Builder(region), args, {}), "", op)]
-        op.tag, op.parent = DERIVED, region
+        op = derived(region, prim, *args, loc=None if region is parent else v.op.loc)  # type: ignore[union-attr]
         region.ops.insert(parent.ops.index(loop) if region is parent else len(region.ops), op)
         return op.result
 
@@ -166,7 +163,6 @@ def _keep(v: Value, shape: list[Any], loop: Op) -> None:
     body.exit = (*body.exit, stored)
     loop.args = (loop.args[0], (*loop.inits, init))
     loop.results.insert(len(loop.results) - 2, Value(init.type, hint, loop))
-    assert parent.ops.index(loop) >= at
 
 
 __all__ = ["keep_rows", "product_of_rows", "sum_of_rows", "unsigned"]

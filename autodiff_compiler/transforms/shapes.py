@@ -31,9 +31,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, FUNC, Builder, Function, Op, Region, Value, leaves, map_leaves, type_of
+from ..ir.core import DERIVED, FUNC, Function, Op, Region, Value, leaves, map_leaves, type_of
 from ..ir.opset import ADD, CAST, DIM, PRIMS, SIZE, SPREAD, SUB, ZEROS
-from ..ir.rewrite import content_operands, enclosing, region_of
+from ..ir.rewrite import content_operands, derived, enclosing, region_of
 from ..ir.types import Dim, DimLike, Dims, Ty, same_dtype
 
 
@@ -169,9 +169,7 @@ def _axis(d: Dim, params: list[Value], dims: Dims) -> tuple[Value, int, int] | N
 
 
 def _new(region: Region, at: int, prim: Any, args: tuple[Any, ...]) -> Value:
-    op = Op(prim, args)
-    op.tag, op.parent = DERIVED, region
-    op.results = [Value(prim.infer(Builder(region), args, {}), "", op)]
+    op = derived(region, prim, *args)
     region.ops.insert(at, op)
     return op.result
 
