@@ -29,6 +29,7 @@ func f(%x: float) {
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.activity import differentiable_operands
@@ -89,13 +90,17 @@ def backward_loop(r: Reverse, op: Op, env: Bars) -> None:
 def with_an_end(r: Reverse, op: Op, normal: Path, leaving: Path, bars: list[Any], env: Bars) -> list[Any]:
     """Reverse a loop of which some iterations go on and one may leave it."""
     body = op.regions[0]
-    shared = body.ops[:-1]  # in front of the ``if`` that decides
-    others, last = (Path(path.items[len(shared) :], path.sites, path.codes, shared) for path in (normal, leaving))
+    front = body.ops[:-1]  # in front of the ``if`` that decides
+    others, last = (Path(path.items[len(front) :], path.sites, path.codes, front) for path in (normal, leaving))
     if runs_on_both(others, last):
         return decided_again(r, op, bars, env)
     homes = homes_of(r, op, last, bars)
     twice = runs_on_both(normal, leaving)  # what saves a value in each iteration
-    if homes is not None and (twice or _pays(r, op, others, bars)):
+    alone = _for_last_alone(r, op, others, last, homes or {}, bars)
+    shared = [inner for inner in front if inner not in alone]
+    others = Path(others.items, others.sites, others.codes, shared)
+    last = Path([*(inner for inner in front if inner in alone), *last.items], last.sites, last.codes, shared)
+    if homes is not None and (twice or _pays(r, op, others, last, homes, bars)):
         bars, rest = end_of_last(r, op, last, bars, homes, env)
         total = r.b.emit(ADD, op.trips, 1 if op.range is None else r.b.emit(NE, op.exit_code, 0))
         return reversed_iterations(r, op, Path(list(shared), [body]), bars, total, env, True, Left(others, homes, rest))
@@ -105,16 +110,51 @@ def with_an_end(r: Reverse, op: Op, normal: Path, leaving: Path, bars: list[Any]
     return reversed_iterations(r, op, normal, bars, op.trips, env, True)
 
 
-def _pays(r: Reverse, op: Op, others: Path, bars: list[Any]) -> bool:
-    """All iterations have something to reverse in front of the test. It is much, or nothing behind it makes a
+def _pays(r: Reverse, op: Op, others: Path, last: Path, homes: dict[int, Value], bars: list[Any]) -> bool:
+    """The last iteration has something to reverse in front of the test. It is much, or nothing behind it makes a
     difference between the last one and the others."""
     body = op.regions[0]
-    many = sum(_is_active(r, inner) for outer in others.before for inner in _with_inner(outer))
+    ends = [v for k, v in homes.items() if bars[k] is not None]
+    needed = _needed(r, op, last, [k for k in range(len(bars)) if k not in homes], bars, ends)
+    many = sum(_is_active(r, inner) for outer in needed for inner in _with_inner(outer))
     behind = any(_is_active(r, inner) for inner in _operations(others))
     carried = [out for k, out in enumerate(body.exit[1:]) if _is_slot(r, op, k, bars)]
     used = [on_path(out, site) for out in carried for site in others.sites]
     handed_on = any(type(v) is Value and v in r.active and v.op in others.before for v in used)
     return (many >= FEW and (behind or handed_on)) or (many > 0 and handed_on and not behind)
+
+
+def _needed(r: Reverse, op: Op, path: Path, slots: Sequence[int], bars: list[Any], ends: Sequence[Any] = ()) -> set[Op]:
+    """The operations in front of the test to whose results a path behind it hands cotangents.
+
+    slots: the carried values whose cotangents come from what the path hands on; ends: further values that have one
+    """
+    body = op.regions[0]
+    found: set[Op] = set()
+    read: set[Any] = set(ends)
+    read.update(v for inner in _operations(path) for v in _read(inner))
+    read.update(on_path(body.exit[1 + k], site) for k in slots if _is_slot(r, op, k, bars) for site in path.sites)
+    for inner in reversed(path.before):
+        # What hands values on to somewhere else is reversed in each iteration.
+        hands_on = any(each.prim.effects or _passes_on(r, each) for each in _with_inner(inner))
+        if hands_on or any(v in read and v in r.active for v in inner.results):
+            found.add(inner)
+            read.update(v for each in _with_inner(inner) for v in _read(each))
+    return found
+
+
+def _for_last_alone(
+    r: Reverse, op: Op, others: Path, last: Path, homes: dict[int, Value], bars: list[Any]
+) -> set[Op]:  # fmt: skip
+    """The operations in front of the test that are reversed for the last iteration alone, as if they stood behind it:
+    in the others, nothing hands a cotangent to their results."""
+    slots = range(len(bars))
+    rest = _needed(r, op, others, slots, bars, list(homes.values()))
+    return {
+        inner
+        for inner in _needed(r, op, last, slots, bars)
+        if inner not in rest and not inner.regions and not inner.prim.effects and inner.prim not in (CALL, PUSH, POP)
+    }
 
 
 def _is_slot(r: Reverse, op: Op, k: int, bars: list[Any]) -> bool:

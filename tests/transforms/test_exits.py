@@ -272,3 +272,59 @@ def test_iterations_are_counted_only_where_the_backward_sweep_asks() -> None:
 def test_the_last_iteration_is_not_reversed_by_itself() -> None:
     for f, points in (CASES[0], CASES[2], CASES[3]):
         assert sum("_saved.append" in line or "saved.append" in line for line in text(f, points[0])) == 1
+
+
+def test_what_only_the_last_iteration_reads_is_reversed_for_it_alone() -> None:
+    def escape(c, n):
+        z = 0.1
+        count = 0.0
+        for k in range(n):
+            z = z * z + c
+            size = np.sqrt(z * z + 1.0)
+            if size > 3.0:
+                count = k - np.log(size)
+                break
+        return count + z
+
+    made = ad.value_and_grad(escape)
+    loop = made.source(0.7, 20).split("reversed(")[1]
+    assert "z_bar" in loop and "size" not in loop
+    ad.check_grads(escape, (0.7, 20))
+    ad.check_grads(escape, (0.1, 3))  # the loop runs to its end
+
+
+def test_a_last_iteration_that_adds_nothing_is_not_reversed() -> None:
+    def newton(a, n):
+        x = a
+        for _ in range(n):
+            residual = x * x - np.cos(a) * x - a
+            slope = 2.0 * x - np.cos(a)
+            if abs(residual) < 1e-12:
+                break
+            x = x - residual / slope
+        return x
+
+    source = ad.value_and_grad(newton).source(2.0, 50)
+    assert "code" not in source.split("# adjoint")[1] and " if " not in source.split("reversed(")[1]
+    ad.check_grads(newton, (2.0, 50))
+    ad.check_grads(newton, (2.0, 1))
+
+
+def test_what_is_handed_to_another_loop_is_reversed_in_each_iteration() -> None:
+    def f(x, n):
+        seen = []
+        z = x
+        for _ in range(n):
+            z = z * x
+            y = np.sin(z)
+            seen.append(y)
+            if y > 0.9:
+                z = z + y * y
+                break
+        total = z
+        for y in seen:
+            total = total * y + y
+        return total
+
+    for x, n in ((1.3, 9), (0.7, 4), (1.0, 1)):
+        ad.check_grads(f, (x, n))
