@@ -38,16 +38,37 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import IF, Function, Op, Prim, Region, Value, type_of
-from ..ir.opset import ADDAT, DIM, EQ, GET, LIST_GET, POP, PRIMS, PUSH, RAISE, SET, STORES, TOLIST, UNPACK, ZEROS
+from ..ir.core import IF, LOOP, Function, Op, Prim, Region, Value, type_of
+from ..ir.opset import (
+    ADD,
+    ADDAT,
+    DIM,
+    EQ,
+    GET,
+    LIST_ADDAT,
+    LIST_GET,
+    LIST_SET,
+    MUL,
+    POP,
+    PRIMS,
+    PUSH,
+    RAISE,
+    SET,
+    STORES,
+    SUB,
+    TOLIST,
+    UNPACK,
+    ZEROS,
+)
 from ..ir.rewrite import collect_uses, enclosing, stands_before
 from ..ir.telling import give, telling
-from ..ir.types import Dim, Ty
+from ..ir.types import Dim, Ty, py_int
 
 MOST = 12  # numbers on a line
 FLOAT = PRIMS[float]
 ARRAY = PRIMS[np.array]
 FLOAT64 = np.dtype(float)
+PYTHON = {FLOAT64: type_of(1.0), np.dtype(np.int64): py_int()}  # the types of what `tolist` gives
 
 
 def unpack(fn: Function) -> None:
@@ -152,8 +173,13 @@ class _Unpack:
             if not _is_quiet(region, gets[0], gets[-1]):
                 return
         items = [casts[v].result if casts else v for v in read]
+        listed = bool(casts) or (
+            base.type.kind == "array" and _is_in_loop(region) and self.are_only_computed_with(read)
+        )
         for v in items:
             give(v, telling(v))
+            if listed:
+                v.type = PYTHON[v.type.dtype]
         first, kind = gets[0], items[0].type
         made: list[Op] = []
         source = base
@@ -161,7 +187,7 @@ class _Unpack:
             t = base.type
             assert t.dims is not None
             source = _result(made, GET, (base, (("index", row),)), Ty("array", t.dtype, t.dims[len(row) :]), first)
-        if casts:
+        if listed:
             source = _result(made, TOLIST, (source,), Ty("list", elem=kind), first)
         _result(made, UNPACK, (source,), kind, first)
         taken = made[-1]
@@ -178,6 +204,31 @@ class _Unpack:
         gone = {*gets, *casts.values()}
         region.ops[:] = [op for op in region.ops if op not in gone]
         self._drop_check(region, axis, n, taken)
+
+    def are_only_computed_with(self, read: list[Value]) -> bool:
+        """Nobody can tell NumPy's numbers from Python's, which a list takes a third of the time to give: ints are
+        subscripts, and floats are stored, or operands of sums and products with others of NumPy's."""
+        return all(self._is_only_computed_with(v, user, read) for v in read for user in self.uses.get(v, ()))
+
+    def _is_only_computed_with(self, v: Value, user: Op | Region, read: list[Value]) -> bool:
+        if isinstance(user, Region) or v.type.kind != "generic" or v.type.dtype not in PYTHON:
+            return False
+        if user.prim in (LIST_GET, LIST_SET, LIST_ADDAT):
+            return user.args[1] is v and not any(x is v for x in (user.args[0], *user.args[2:]))
+        if user.prim in (GET, SET, ADDAT) and type(user.args[0]) is Value and user.args[0].type.kind == "array":
+            if v.type.dtype != FLOAT64:
+                return user.args[0] is not v and (user.prim is GET or user.args[2] is not v)
+            return user.prim is not GET and user.args[0].type.dtype == FLOAT64
+        others = [x for x in user.args if x is not v]
+        return (
+            v.type.dtype == FLOAT64
+            and user.prim in (ADD, SUB, MUL)
+            and len(others) == 1
+            and type(others[0]) is Value
+            and others[0] not in read
+            and others[0].type.kind in ("array", "generic")
+            and others[0].type.dtype == FLOAT64
+        )
 
     def _axis(self, base: Value, depth: int) -> Any:
         """The length of what is read from, as its type has it. Of lists, only of those that nothing changes."""
@@ -305,6 +356,10 @@ def _is_numbers(v: Value) -> bool:
 def _is_number(x: Any) -> bool:
     t = type_of(x)
     return (t.is_scalar or t.dims == ()) and t.kind != "array" and t.dtype == FLOAT64
+
+
+def _is_in_loop(region: Region) -> bool:
+    return any(each.op is not None and each.op.prim is LOOP for each in enclosing(region))
 
 
 def _is_quiet(region: Region, first: Op, last: Op) -> bool:

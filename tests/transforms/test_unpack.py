@@ -215,3 +215,61 @@ def test_numbers_of_other_types():
     assert ad.grad(counted)(1.5, np.array([3, 2])) == pytest.approx(2 * 3 * 1.5**2)
     with pytest.raises(ValueError, match="unpack"):
         ad.grad(counted)(1.5, np.array([3, 2, 1]))
+
+
+def relaxed(weights, edges, rounds):
+    distance = np.full(4, 9.0)
+    distance[0] = 0.0
+    for _ in range(rounds):
+        changed = False
+        for k in range(len(weights)):
+            u, v = edges[k]
+            candidate = distance[u] + weights[k]
+            if candidate < distance[v]:
+                distance[v] = candidate
+                changed = True
+        if not changed:
+            break
+    return np.sum(distance**2)
+
+
+def weighted(rows, x):
+    total = np.zeros(2)
+    for k in range(len(rows)):
+        a, b = rows[k]
+        total[0] += a
+        total = total + b * x
+    return np.sum(total**2)
+
+
+def of_two(rows, n):
+    out = rows[0, 0]
+    for k in range(n):
+        a, b = rows[k]
+        out = a * b
+    return out / rows[0, 1]
+
+
+def test_rows_in_loops_are_unpacked_as_lists():
+    """An array takes a third of a microsecond to be unpacked, its list a tenth."""
+    edges = np.array([[0, 1], [1, 2], [0, 3], [3, 2], [2, -1]])
+    source = ad.value_and_grad(relaxed).source(np.ones(5), edges, 2)
+    assert source.count("u, v = edges[k].tolist()") == 2
+    ad.check_grads(lambda w: relaxed(w, edges, 2), (np.arange(1.0, 6.0),), order=1)
+    with pytest.raises(ValueError, match="not enough values to unpack"):
+        ad.grad(relaxed)(np.ones(5), np.ones((5, 1), int), 2)
+    with pytest.raises(IndexError):
+        ad.grad(relaxed)(np.ones(5), edges + 1, 2)
+    assert ".tolist()" in ad.grad(weighted, (0, 1)).source(np.ones((3, 2)), np.ones(2))
+    ad.check_grads(weighted, (np.arange(6.0).reshape(3, 2), np.array([0.3, -1.0])), order=1)
+
+
+def test_numbers_that_can_be_told_from_pythons_stay():
+    rows = np.array([[1.0, 0.0], [2.0, 3.0]])
+    compiled = ad.value_and_grad(of_two)
+    with np.errstate(all="ignore"):
+        for n in (0, 1, 2):
+            value, _ = compiled(rows, n)
+            assert type(value) is np.float64
+            assert np.array_equal(value, of_two(rows, n), equal_nan=True)
+    assert "rows[k].tolist()" not in compiled.source(rows, 2)
