@@ -23,6 +23,9 @@ class Asked(TypedDict, total=False):
     optimize: True runs all passes that make the code better, and False none of them. A text names those that are left
         out: ``optimize="-numbers, -sweeps"``. The gradient is the same, up to the last digits; what differs is the code
         and its speed. The error for a wrong name lists all names (see docs/architecture.md, "Leaving a pass out").
+    reassociate: the function's value, too, may be computed in another order: a sum of squares as a product of vectors,
+        `np.add.at` as `np.bincount`. It is faster, and the value differs from the function's in the last digits. Of
+        NumPy code: machine code sums up in an order of its own in any case.
     max_residual_bytes: of derivatives with a backward sweep: what loops may keep for it. A loop that would keep more
         computes its values again, from snapshots, see docs/checkpoints.md. With "auto", so does each loop that
         would keep more than 64 MB.
@@ -33,12 +36,15 @@ class Asked(TypedDict, total=False):
     """
 
     optimize: bool | str
+    reassociate: bool
     max_residual_bytes: int | Literal["auto"] | None
     backend: Literal["numpy", "native", "auto"]
     parallel: bool
 
 
-DEFAULTS: dict[str, Any] = {"optimize": True, "max_residual_bytes": None, "backend": "numpy", "parallel": False}
+DEFAULTS: dict[str, Any] = {
+    "optimize": True, "reassociate": False, "max_residual_bytes": None, "backend": "numpy", "parallel": False,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +55,13 @@ class Options:
     max_residual_bytes: int | Literal["auto"] | None = None
     backend: str = "numpy"
     parallel: bool = False
+    reassociate: bool = False
 
     def portable(self) -> list[str]:
         """The part of a key of the disk cache that stands for the options."""
         out = [f"-{name}" for name in sorted(self.left_out)]
+        if self.reassociate:
+            out.append("reassociate")
         if self.max_residual_bytes is not None:
             out.append(f"bytes {self.max_residual_bytes}")
         if self.backend == "native":
@@ -79,13 +88,15 @@ def options_of(what: str, asked: Mapping[str, Any], has_budget: bool, start: Opt
             raise ArgumentError(f"{what} has no max_residual_bytes: it has no backward sweep", None, "leave it out")
         budget = bytes_of(asked["max_residual_bytes"])
     backend, parallel = asked.get("backend", start.backend), asked.get("parallel", start.parallel)
-    if not isinstance(parallel, bool):
-        raise ArgumentError(f"parallel is True or False, not {parallel!r}")
+    loose = asked.get("reassociate", start.reassociate)
+    for name, given in (("parallel", parallel), ("reassociate", loose)):
+        if not isinstance(given, bool):
+            raise ArgumentError(f"{name} is True or False, not {given!r}")
     if parallel and backend == "numpy":
         raise ArgumentError(
             "parallel=True is for machine code", None, "give backend='native' or backend='auto' with it"
         )
-    return Options(left_out, budget, backend_of(backend), parallel)
+    return Options(left_out, budget, backend_of(backend), parallel, loose)
 
 
 def backend_of(asked: Any) -> str:
@@ -122,6 +133,7 @@ def bytes_of(given: Any) -> int | Literal["auto"]:
 
 _REMEDIES = {
     "optimize": "give it to the transformation of that function",
+    "reassociate": "give it to the outermost derivative",
     "backend": "give it to the outermost derivative",
     "parallel": "give it to the outermost derivative",
 }
@@ -139,6 +151,7 @@ def refuse_options_of(options: Options, interp: Any, args: list[Any], kwargs: di
     """Likewise, where a transformed function that has them is called."""
     for name, is_given in (
         ("optimize", bool(options.left_out)), ("backend", options.backend == "native"), ("parallel", options.parallel),
+        ("reassociate", options.reassociate),
     ):  # fmt: skip
         if is_given:
             _refuse(name, interp, args, kwargs)

@@ -257,12 +257,15 @@ class Transformed:
         """A step of the compilation that leaves out the passes that the options name."""
 
         def run(*args: Any) -> Any:
-            if not self.options.left_out:
+            if not self.options.left_out and not self.options.reassociate:
                 return step(*args)
             from .compiler import pipeline
 
             with pipeline.leaving_out(self.options.left_out):
-                return step(*args)
+                if not self.options.reassociate:
+                    return step(*args)
+                with pipeline.reassociating():
+                    return step(*args)
 
         return run
 

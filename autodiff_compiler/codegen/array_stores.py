@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import DERIVED, Builder, Op, Region, Value, type_of
+from ..ir.core import DERIVED, LOOSE, Builder, Op, Region, Value, type_of
 from ..ir.opset import ACCUM, ADDAT, GET, SET
 from ..ir.types import Ty, same_dtype
 from .expressions import ATOM, Printer, increment
@@ -78,7 +78,11 @@ def _added(p: Printer, base: str, path: tuple[Any, ...], v: Any, op: Op) -> str:
                 return f"{p.place(base, path[:-1])} {sign}= {text[:-2] if text.endswith('.T') else f'{text}.T'}"
         return f"{p.place(base, path)} {' '.join(increment(p, v))}"
     head = p.place(base, path[:-1]) if len(path) > 1 else base
-    if op.tag == DERIVED and len(path) == 1 and _is_vector_of_places(path[0][1], type_of(op.args[0]), type_of(v)):
+    if (
+        op.tag in (DERIVED, LOOSE)
+        and len(path) == 1
+        and _is_vector_of_places(path[0][1], type_of(op.args[0]), type_of(v))
+    ):
         p.helpers.add("add_at")
         return f"add_at({head}, {p.show(path[0][1][0])}, {p.show(v)})"
     return f"np.add.at({head}, {p.subscript(path[-1][1], nested=True)}, {p.show(v)})"

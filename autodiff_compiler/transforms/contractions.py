@@ -3,7 +3,7 @@
 Takes an adjoint that nobody differentiates again. Gives one in which the sum of a product is `np.vdot`, that of a
 matrix times a vector along the axis of the vector is ``v @ M``, and that of two matrices along one axis an `np.einsum`.
 Numbers, and vectors along the other axis, go in front of the sum. For float64 alone: NumPy's sums of others are rounded
-less than these products.
+less than these products. Sums of the function itself stay as they are, unless they are `LOOSE`.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, Function, Op, Region, Value, type_of
+from ..ir.core import DERIVED, LOOSE, Function, Op, Region, Value, type_of
 from ..ir.opset import GET, MUL, NEG, PRIMS
 from ..ir.rewrite import collect_uses, derived, replace_values
 from ..operations.linalg import DOT, EINSUM, MATMUL
@@ -29,6 +29,7 @@ from ..operations.reductions import SUM
 from .algebra import is_moderate
 
 ALL = slice(None)
+FREE = (DERIVED, LOOSE)  # the tags of what may be rounded in another way
 
 
 def contract(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
@@ -40,7 +41,7 @@ def contract(fn: Function, before_change: Callable[[], None] | None = None) -> b
 
 
 def _contract_once(fn: Function, before_change: Callable[[], None] | None) -> bool:
-    sums = [op for op in fn.body.walk() if op.prim is SUM and op.tag == DERIVED and _is_plain_sum(op)]
+    sums = [op for op in fn.body.walk() if op.prim is SUM and op.tag in FREE and _is_plain_sum(op)]
     uses = _uses(fn) if sums else {}
     tried = {op: _Contraction(op, uses) for op in sums}
     found = {op: new for op, one in tried.items() if (new := one.run())}
@@ -63,7 +64,7 @@ def _uses(fn: Function) -> dict[Value, list[Op | Region]]:
     """The uses of values, without those by products and the like that nothing reads any more."""
     uses = collect_uses(fn.body)
     for op in reversed(list(fn.body.walk())):
-        if op.prim in (MUL, NEG, GET) and op.tag == DERIVED and not uses.get(op.result):
+        if op.prim in (MUL, NEG, GET) and op.tag in FREE and not uses.get(op.result):
             for v in op.operands():
                 uses[v] = [user for user in uses[v] if user is not op]
     return uses
@@ -210,6 +211,7 @@ class _Contraction:
 
     def emit(self, prim: Any, *args: Any, **kwargs: Any) -> Value:
         self.ops.append(derived(self.region, prim, *args, loc=self.op.loc, **kwargs))
+        self.ops[-1].tag = self.op.tag
         return self.ops[-1].result
 
 

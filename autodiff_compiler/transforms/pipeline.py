@@ -65,6 +65,7 @@ from .lists import forget_likes
 from .masks import simplify_masks
 from .numbers import numbers
 from .public_functions import by_public_functions, has_ducks
+from .reassociate import reassociate
 from .residuals import place
 from .results import finish_results, finish_tangents, own_tangents, own_what_is_read
 from .shapes import shapes_from_arguments
@@ -191,6 +192,13 @@ def _share_loops(task: Task) -> None:
 def _hoist_invariants(task: Task) -> None:
     if hoist_invariants(task.fn, task.before_change):
         task.before_change, task.shared = None, True
+
+
+def _reassociate(task: Task) -> None:
+    if task.before_change is not None:
+        task.before_change()
+        task.before_change = None
+    reassociate(task.fn)
 
 
 def _use_inverses(task: Task) -> None:
@@ -321,6 +329,10 @@ PASSES: tuple[Pass, ...] = (
          "a function that nobody differentiates again", "no checkpoints: what is in them is in their places",
          lambda task: any(op.prim is CHECKPOINT for op in task.fn.body.walk()),
          kept="checkpoints have no code of their own"),
+    Pass("print", "reassociate", _reassociate,
+         "a function that nobody differentiates again", "its sums may be rounded in another way",
+         lambda task: _reassociating.get() and not task.loops and not has_ducks(task.fn),
+         kept="reassociate=True asks for it"),
     Pass("print", "sweeps", _share_loops,
          "an adjoint that is printed as one function", "a loop whose iterations only add is reversed as it runs",
          lambda task: task.split is None and _has_regions(task)),
@@ -378,6 +390,7 @@ PASSES: tuple[Pass, ...] = (
 # fmt: on
 
 _left_out: ContextVar[frozenset[str]] = ContextVar("left_out", default=frozenset())
+_reassociating: ContextVar[bool] = ContextVar("reassociating", default=False)
 _observer: ContextVar[Callable[[str, Function], None] | None] = ContextVar("observer", default=None)
 
 
@@ -431,6 +444,16 @@ def leaving_out(names: Iterable[str]) -> Iterator[None]:
         yield
     finally:
         _left_out.reset(token)
+
+
+@contextmanager
+def reassociating() -> Iterator[None]:
+    """In this context, the value of what is printed may be rounded otherwise than the function's."""
+    token = _reassociating.set(True)
+    try:
+        yield
+    finally:
+        _reassociating.reset(token)
 
 
 def run_stage(stage: str, task: Task) -> Task:
@@ -698,6 +721,7 @@ __all__ = [
     "optional_names",
     "own_tangents",
     "pushforward",
+    "reassociating",
     "restore_in_place",
     "run_stage",
     "taylor",

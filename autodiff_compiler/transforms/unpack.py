@@ -68,7 +68,7 @@ MOST = 12  # numbers on a line
 FLOAT = PRIMS[float]
 ARRAY = PRIMS[np.array]
 FLOAT64 = np.dtype(float)
-PYTHON = {FLOAT64: type_of(1.0), np.dtype(np.int64): py_int()}  # the types of what `tolist` gives
+PYTHON: dict[Any, Ty] = {FLOAT64: type_of(1.0), np.dtype(np.int64): py_int()}  # the types of what `tolist` gives
 
 
 def unpack(fn: Function) -> None:

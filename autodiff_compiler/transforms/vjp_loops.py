@@ -96,11 +96,13 @@ def with_an_end(r: Reverse, op: Op, normal: Path, leaving: Path, bars: list[Any]
         return decided_again(r, op, bars, env)
     homes = homes_of(r, op, last, bars)
     twice = runs_on_both(normal, leaving)  # what saves a value in each iteration
-    alone = _for_last_alone(r, op, others, last, homes or {}, bars)
-    shared = [inner for inner in front if inner not in alone]
-    others = Path(others.items, others.sites, others.codes, shared)
-    last = Path([*(inner for inner in front if inner in alone), *last.items], last.sites, last.codes, shared)
-    if homes is not None and (twice or _pays(r, op, others, last, homes, bars)):
+    shared: Sequence[Op] = front
+    if homes is not None and (alone := _for_last_alone(r, op, others, last, homes, bars)):
+        ours = [inner for inner in front if inner not in alone]
+        longer = Path([*(inner for inner in front if inner in alone), *last.items], last.sites, last.codes, ours)
+        if homes_of(r, op, longer, bars) == homes:
+            shared, last, others = ours, longer, Path(others.items, others.sites, others.codes, ours)
+    if homes is not None and (twice or _pays(r, op, others, last, bars)):
         bars, rest = end_of_last(r, op, last, bars, homes, env)
         total = r.b.emit(ADD, op.trips, 1 if op.range is None else r.b.emit(NE, op.exit_code, 0))
         return reversed_iterations(r, op, Path(list(shared), [body]), bars, total, env, True, Left(others, homes, rest))
@@ -110,12 +112,11 @@ def with_an_end(r: Reverse, op: Op, normal: Path, leaving: Path, bars: list[Any]
     return reversed_iterations(r, op, normal, bars, op.trips, env, True)
 
 
-def _pays(r: Reverse, op: Op, others: Path, last: Path, homes: dict[int, Value], bars: list[Any]) -> bool:
+def _pays(r: Reverse, op: Op, others: Path, last: Path, bars: list[Any]) -> bool:
     """The last iteration has something to reverse in front of the test. It is much, or nothing behind it makes a
     difference between the last one and the others."""
     body = op.regions[0]
-    ends = [v for k, v in homes.items() if bars[k] is not None]
-    needed = _needed(r, op, last, [k for k in range(len(bars)) if k not in homes], bars, ends)
+    needed = _needed(r, op, last, bars)
     many = sum(_is_active(r, inner) for outer in needed for inner in _with_inner(outer))
     behind = any(_is_active(r, inner) for inner in _operations(others))
     carried = [out for k, out in enumerate(body.exit[1:]) if _is_slot(r, op, k, bars)]
@@ -124,16 +125,18 @@ def _pays(r: Reverse, op: Op, others: Path, last: Path, homes: dict[int, Value],
     return (many >= FEW and (behind or handed_on)) or (many > 0 and handed_on and not behind)
 
 
-def _needed(r: Reverse, op: Op, path: Path, slots: Sequence[int], bars: list[Any], ends: Sequence[Any] = ()) -> set[Op]:
+def _needed(r: Reverse, op: Op, path: Path, bars: list[Any], ends: Sequence[Value] = ()) -> set[Op]:
     """The operations in front of the test to whose results a path behind it hands cotangents.
 
-    slots: the carried values whose cotangents come from what the path hands on; ends: further values that have one
+    ends: further values that have one
     """
     body = op.regions[0]
     found: set[Op] = set()
     read: set[Any] = set(ends)
     read.update(v for inner in _operations(path) for v in _read(inner))
-    read.update(on_path(body.exit[1 + k], site) for k in slots if _is_slot(r, op, k, bars) for site in path.sites)
+    read.update(
+        on_path(body.exit[1 + k], site) for k in range(len(bars)) if _is_slot(r, op, k, bars) for site in path.sites
+    )
     for inner in reversed(path.before):
         # What hands values on to somewhere else is reversed in each iteration.
         hands_on = any(each.prim.effects or _passes_on(r, each) for each in _with_inner(inner))
@@ -148,11 +151,10 @@ def _for_last_alone(
 ) -> set[Op]:  # fmt: skip
     """The operations in front of the test that are reversed for the last iteration alone, as if they stood behind it:
     in the others, nothing hands a cotangent to their results."""
-    slots = range(len(bars))
-    rest = _needed(r, op, others, slots, bars, list(homes.values()))
+    rest = _needed(r, op, others, bars, list(homes.values()))
     return {
         inner
-        for inner in _needed(r, op, last, slots, bars)
+        for inner in _needed(r, op, last, bars)
         if inner not in rest and not inner.regions and not inner.prim.effects and inner.prim not in (CALL, PUSH, POP)
     }
 

@@ -53,7 +53,19 @@ Args = tuple[Any, ...]
 STEPS = (1e-4, 1e-5, 1e-6)
 DIRECTIONS = 2
 LARGEST = 1e5  # beyond, differences say little
-CHECKS = ("second", "plain", "warm", "float32", "tangent", "batch", "examples", "jacobian", "checkpoint", "budget")
+CHECKS = (
+    "second",
+    "plain",
+    "warm",
+    "float32",
+    "tangent",
+    "batch",
+    "examples",
+    "jacobian",
+    "checkpoint",
+    "budget",
+    "loose",
+)
 RANGES = re.compile(r"for (\w+) in range\(([^:\n]*)\):")
 DEFAULTS = """
 
@@ -301,6 +313,8 @@ def _check(source: str, seed: int, checks: tuple[str, ...]) -> str:
             done.add("examples")
         if "budget" in checks and run != 2 and check_budget(program, args, got):
             done.add("budget")
+        if "loose" in checks and run != 2 and check_loose(program, args, got, value):
+            done.add("loose")
         if "checkpoint" in checks and run != 2 and check_checkpoint(program, args, got):
             done.add("checkpoint")
         if "float32" in checks and run == 0 and check_float32(program, args, got):
@@ -576,6 +590,23 @@ def check_budget(program: Program, args: Args, got: Args) -> bool:
                 raise Wrong(f"with {budget} bytes to keep, the gradient is {a!r} for argument {k}, not {b!r}")
         return True
     return False
+
+
+def check_loose(program: Program, args: Args, got: Args, value: float) -> bool:
+    """The value and the gradient of the program in another order of operations, against those as written."""
+    loose = Program(program.source, "loose_program")
+    loose.run = program.run
+    loose.prepare()
+    compiled = ad.value_and_grad(loose.f, argnums=tuple(range(len(loose.pack(*args)))), reassociate=True)
+    with refusals("reassociated: "):
+        found, gradient = compiled(*loose.pack(*fresh(args)))
+    size = max(1.0, *[float(np.max(np.abs(g), initial=0.0)) for g in got])
+    agrees = np.allclose(found, value, rtol=1e-9, atol=1e-12, equal_nan=True)
+    for a, b in zip(loose.unpack(gradient), got, strict=True):
+        agrees = agrees and np.allclose(a, b, rtol=1e-8, atol=1e-9 * size, equal_nan=True)
+    if not agrees and not chaotic(program.gradient_of, args, got):
+        raise Wrong(f"in another order, the value is {found!r}, not {value!r}, or the gradient {gradient!r}")
+    return True
 
 
 def check_examples_inside(program: Program, given: Any, slopes: list[list[Any]]) -> None:

@@ -172,7 +172,7 @@ def chosen_checks(options: argparse.Namespace, seed: int) -> tuple[str, ...]:
         return tuple(
             [
                 name
-                for name in ("second", "tangent", "batch", "examples", "jacobian", "checkpoint", "budget")
+                for name in ("second", "tangent", "batch", "examples", "jacobian", "checkpoint", "budget", "loose")
                 if getattr(options, name)
             ]
         )
@@ -182,7 +182,7 @@ def chosen_checks(options: argparse.Namespace, seed: int) -> tuple[str, ...]:
 def turns(seed: int) -> tuple[str, ...]:
     """The check of the unoptimised adjoint for each program, slower checks for every other one."""
     own = ("plain", "warm", "float32") if seed // 2 % 2 else ("plain", "second", "tangent")
-    turn = {1: "batch", 2: "checkpoint", 3: "budget", 4: "jacobian", 7: "examples"}.get(seed % 8)
+    turn = {1: "batch", 2: "checkpoint", 3: "budget", 4: "jacobian", 5: "loose", 7: "examples"}.get(seed % 8)
     return own if turn is None else (*own, turn)
 
 
@@ -207,6 +207,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--examples", action="store_true", help="ad.batch, against a loop over examples")
     parser.add_argument("--checkpoint", action="store_true", help="loops in segments, and a checkpoint of it")
     parser.add_argument("--budget", action="store_true", help="gradients within a budget of bytes")
+    parser.add_argument("--loose", action="store_true", help="values and gradients with reassociate=True")
     parser.add_argument("--all", action="store_true", help="all kinds of checks of each program")
     parser.add_argument("--turns", action="store_true", help="all kinds of checks, the dearer ones by turns")
     parser.add_argument("--lowering", action="store_true", help="only lower, and run the IR interpreter on the result")

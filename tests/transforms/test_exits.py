@@ -328,3 +328,19 @@ def test_what_is_handed_to_another_loop_is_reversed_in_each_iteration() -> None:
 
     for x, n in ((1.3, 9), (0.7, 4), (1.0, 1)):
         ad.check_grads(f, (x, n))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+def test_arrays_that_only_the_last_iteration_reads(n: int) -> None:
+    def f(x: Any, n: int) -> Any:
+        y = x
+        out = np.sum(x)
+        for _ in range(n):
+            y = y * y + 0.2 * x
+            z = np.sin(y) * x
+            if np.sum(y) > 3.0:
+                out = np.sum(z * y)
+                break
+        return out + np.sum(y)
+
+    ad.check_grads(lambda x: f(x, n), (np.array([0.9, 0.7, -0.3]),))
