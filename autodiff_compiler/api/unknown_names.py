@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 _RULE = "vjp_rule and jvp_rule declare the derivative of a primitive"
@@ -42,6 +41,8 @@ def message(package: str, name: str, known: Sequence[str]) -> str:
     text = f"module {package!r} has no attribute {name!r}"
     if name in INSTEAD:
         return f"{text}. Instead: {INSTEAD[name]}"
+    import difflib  # an import of a part of the package asks for its name, too, and needs no suggestion
+
     close = [] if name.startswith("_") else difflib.get_close_matches(name, known, 1, 0.75)
     return f"{text}. Did you mean {close[0]!r}?" if close else text
 

@@ -8,7 +8,6 @@ goes through the file, so that a full disk is an error, and not a signal.
 from __future__ import annotations
 
 import os
-import tempfile
 import weakref
 from typing import Any
 
@@ -50,6 +49,8 @@ class SnapshotFile:
                 while left:
                     left = left[file.write(left) :]
         except OSError as error:
+            import tempfile
+
             where = tempfile.gettempdir() if self.directory is None else self.directory
             error.strerror = (
                 f"a snapshot of {x.nbytes} bytes cannot be written to {where!r} ({error.strerror}); give checkpointed "
@@ -63,6 +64,8 @@ class SnapshotFile:
         free = self.free.setdefault(size, [])
         if not free:
             count = max(1, min(self.made.get(size, 1), MOST // size))
+            import tempfile  # four milliseconds, which few programs need
+
             # It is closed when the last array in it is gone.
             file: Any = tempfile.TemporaryFile(buffering=0, dir=self.directory)  # noqa: SIM115
             file.truncate(count * size)

@@ -102,8 +102,9 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = Fal
     return _kept(np.where(np.isnan(s[..., -1]), s[..., -1], middle)[()], a, axis, keepdims)
 
 
-# Up to NumPy 2.2, np.quantile takes np.float64 for a number of Python's, which it is by its class.
-_TAKES_FLOAT64 = np.quantile(np.ones(1, np.float32), np.float64(0.5)).dtype == np.float32
+# Up to NumPy 2.2, np.quantile takes np.float64 for a number of Python's, which it is by its class. (To call it here
+# would import numpy.ma.)
+_TAKES_FLOAT64 = tuple(map(int, np.__version__.split(".")[:2])) < (2, 3)
 
 
 def _as_narrow(q: Any, a: Any, float64_too: Any) -> Any:
