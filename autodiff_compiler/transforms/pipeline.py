@@ -64,6 +64,7 @@ from .jvp import push_forward
 from .lists import forget_likes
 from .masks import simplify_masks
 from .numbers import numbers
+from .products import has_products, multiply_at_once
 from .public_functions import by_public_functions, has_ducks
 from .reassociate import reassociate
 from .residuals import place
@@ -139,6 +140,10 @@ def _share(task: Task) -> None:
 
 def _segments(task: Task) -> None:
     task.fn, task.use_up = segmented(task.fn), True
+
+
+def _products(task: Task) -> None:
+    task.fn, task.use_up = multiply_at_once(task.fn), True
 
 
 def _one_code(task: Task) -> None:
@@ -259,6 +264,10 @@ DEAD = "dead code may read what is undefined"
 
 # fmt: off
 PASSES: tuple[Pass, ...] = (
+    Pass("adjoint", "products", _products,
+         "a function", "loops over the rows of a matrix multiply them by another one in front",
+         lambda task: task.optimise and _reassociating.get() and has_products(task.fn),
+         kept="reassociate=True asks for it"),
     Pass("adjoint", "budget", _share,
          "a function", "a choice in front of each loop: all that it saves is kept, or few snapshots are",
          lambda task: task.budget is not None, kept="max_residual_bytes asks for it"),

@@ -134,3 +134,67 @@ def test_what_is_no_answer_is_refused() -> None:
 
     with pytest.raises(ad.UnsupportedError, match="reassociate="):
         ad.grad(outer)(np.ones(3))
+
+
+def recurrent(W: Any, U: Any, inputs: Any, h: Any, n: Any) -> Any:
+    for t in range(n):
+        h = np.tanh(W @ h + inputs[t] @ U) + 0.1 * np.sum(U @ inputs[t])
+    return np.sum(h**2)
+
+
+def test_rows_are_multiplied_in_front_of_a_loop() -> None:
+    W, U, inputs, h = RNG.normal(size=(3, 3)), RNG.normal(size=(3, 3)), RNG.normal(size=(5, 3)), np.zeros(3)
+
+    def over_all(W: Any, U: Any, inputs: Any, h: Any) -> Any:
+        return recurrent(W, U, inputs, h, len(inputs))
+
+    compiled = ad.value_and_grad(over_all, (0, 1, 2), reassociate=True)
+    text = compiled.source(W, U, inputs, h)
+    front, loops = "\n".join(x for x in text.splitlines() if "#" not in x).split("for t in", 1)
+    assert "inputs @ U\n" in front and "inputs @ U.T" in front and "inputs[t]" not in loops
+    for rows in (5, 1, 0):
+        (value, gradients), (want, wanted) = (
+            c(W, U, inputs[:rows], h) for c in (compiled, ad.value_and_grad(over_all, (0, 1, 2)))
+        )
+        assert value == pytest.approx(want, rel=1e-13)
+        for a, b in zip(gradients, wanted):
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
+    ad.check_grads(lambda W, U: ad.grad(over_all, 1, reassociate=False)(W, U, inputs, h), (W, U), order=1)
+
+
+def test_rows_are_multiplied_where_the_loop_does_where_it_may_not_reach_all() -> None:
+    W, U, inputs, h = RNG.normal(size=(3, 3)), RNG.normal(size=(3, 3)), RNG.normal(size=(5, 3)), np.zeros(3)
+    compiled = ad.value_and_grad(recurrent, (0, 1, 2), reassociate=True)
+    assert "inputs[t] @ U" in compiled.source(W, U, inputs, h, 2)
+    assert compiled(W, U, inputs, h, 2)[0] == pytest.approx(recurrent(W, U, inputs, h, 2), rel=1e-13)
+    with pytest.raises(IndexError):
+        compiled(W, U, inputs, h, 6)
+
+    def changes(U: Any, inputs: Any) -> Any:
+        total = 0.0
+        for t in range(len(inputs)):
+            total = total + np.sum(U @ inputs[t])
+            inputs[t] = inputs[t] * 2.0
+            U[0] += inputs[t]
+        return total
+
+    args = RNG.normal(size=(3, 3)), RNG.normal(size=(5, 3))
+    want = ad.value_and_grad(changes, (0, 1))(*map(np.copy, args))
+    got = ad.value_and_grad(changes, (0, 1), reassociate=True)(*map(np.copy, args))
+    assert got[0] == pytest.approx(want[0], rel=1e-13)
+    for a, b in zip(got[1], want[1]):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_a_product_that_would_raise_stays_in_a_loop_without_iterations() -> None:
+    def f(U: Any, inputs: Any, h: Any) -> Any:
+        for t in range(len(inputs)):
+            h = h + U @ inputs[t]
+        return np.sum(h)
+
+    compiled = ad.value_and_grad(f, reassociate=True)
+    assert compiled(np.ones((2, 3)), np.ones((0, 4)), np.ones(2))[0] == 2.0
+    assert compiled(np.ones((2, 3)), np.ones((4, 3)), np.ones(2))[0] == 26.0
+    assert compiled(np.ones((2, 3)), np.ones((0, 4)), np.ones(2))[0] == 2.0
+    with pytest.raises(ValueError, match="mismatch"):
+        compiled(np.ones((2, 3)), np.ones((3, 4)), np.ones(2))
