@@ -24,6 +24,7 @@ from .by_hand.program import Program
 from .in_numba import all_cases
 from .in_numba.case import Case
 from .in_threads import measure_threads
+from .native_guards import measure_guards
 from .native_parts import measure_pullbacks, measure_tape
 
 SIDES = ("hand", "numpy")
@@ -156,7 +157,7 @@ def measure_cases(only: list[str], pretty: Callable[[float], str], print_table: 
 def measure_native(only: list[str], pretty: Callable[[float], str], print_table: Any) -> dict[str, Any]:
     """Measure the programs named, or all, and print tables."""
     os.environ["AUTODIFF_COMPILER_CACHE"] = "off"
-    every = (measure_cases, measure_pullbacks, measure_tape, measure_threads, measure_programs)
+    every = (measure_cases, measure_pullbacks, measure_tape, measure_guards, measure_threads, measure_programs)
     return {name: found for table in every for name, found in table(only, pretty, print_table).items()}
 
 

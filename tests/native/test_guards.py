@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autodiff_compiler as ad
+from benchmarks import native_guards
+
 from .both import agree, bailed, why_not
 
 X = np.array([0.5, -1.5, 2.0, 0.25])
@@ -290,3 +293,15 @@ def test_the_least_int_divided_by_minus_one() -> None:
     for a in ([-(2**63), -1], [-9, 4], [7, 0]):
         with np.errstate(all="ignore"):
             agree(lambda x, a: x[0] * ((a[0] // a[1]) % 7), X, np.array(a))
+
+
+@pytest.mark.parametrize("program", native_guards.PROGRAMS, ids=lambda row: row[1].__name__)
+def test_the_benchmark_takes_out_checks_and_nothing_else(program: Any) -> None:
+    _, f = program
+    random = np.random.default_rng(1)
+    args = random.random(8), random.integers(8, size=8), 0.5
+    compiled = ad.value_and_grad(f, argnums=2, backend="native")
+    text = str(compiled.source(*args))
+    assert native_guards.checks_of(text)
+    rest = native_guards.GUARD.sub("", text)
+    assert not native_guards.checks_of(rest) and rest.count("_bail()") == 1  # that is its definition
