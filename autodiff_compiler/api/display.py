@@ -5,7 +5,6 @@ Code is coloured by pygments, if it is installed. Colours are in the elements th
 
 from __future__ import annotations
 
-import html
 import inspect
 from collections.abc import Iterable
 from itertools import zip_longest
@@ -13,6 +12,13 @@ from typing import Any
 
 _BOX = "border:1px solid #ccc;border-radius:4px;padding:0.5em 0.8em;margin:0.3em 0;background:#fff;color:#222"
 _PRE = "margin:0;background:#fff;color:#222;line-height:1.35;white-space:pre;overflow-x:auto;font-size:90%"
+
+
+def escaped(text: str) -> str:
+    """The text as HTML shows it."""
+    import html  # a millisecond, which only notebooks need
+
+    return html.escape(text)
 
 
 class Source(str):
@@ -41,7 +47,7 @@ class Pair(str):
 
     def _repr_html_(self) -> str:
         cell = "vertical-align:top;text-align:left;padding:0.3em 0.8em;background:#fff;color:#222;border:1px solid #ddd"
-        head = "".join([f'<th style="{cell}">{html.escape(text)}</th>' for text in self.heads])
+        head = "".join([f'<th style="{cell}">{escaped(text)}</th>' for text in self.heads])
         body = "".join([f'<td style="{cell}">{coloured(text)}</td>' for text in (self.left, self.right)])
         return f'<table style="border-collapse:collapse"><tr>{head}</tr><tr>{body}</tr></table>'
 
@@ -54,7 +60,7 @@ def coloured(text: str) -> str:
         from pygments.formatters import HtmlFormatter
         from pygments.lexers import PythonLexer
     except ImportError:
-        return f'<pre style="{_PRE}">{html.escape(text)}</pre>'
+        return f'<pre style="{_PRE}">{escaped(text)}</pre>'
     return str(highlight(text, PythonLexer(), HtmlFormatter(noclasses=True, nobackground=True, prestyles=_PRE)))
 
 
@@ -84,14 +90,14 @@ def card(title: str, fn: Any, wanted: str, entries: Iterable[tuple[str, str]]) -
     where = f"{code.co_filename}:{code.co_firstlineno}" if code is not None else ""
     doc = (inspect.getdoc(fn) or "").split("\n\n")[0]
     rows = [
-        f'<details style="margin:0.2em 0"><summary><code>{html.escape(arguments)}</code></summary>'
+        f'<details style="margin:0.2em 0"><summary><code>{escaped(arguments)}</code></summary>'
         f"{coloured(text)}</details>"
         for arguments, text in entries
     ]
     parts = [
-        f"<b>{html.escape(title)}</b> {html.escape(wanted)}",
-        f'<span style="color:#666">{html.escape(where)}</span>' if where else "",
-        html.escape(doc),
+        f"<b>{escaped(title)}</b> {escaped(wanted)}",
+        f'<span style="color:#666">{escaped(where)}</span>' if where else "",
+        escaped(doc),
         f"compiled for {len(rows)} kind{'s' if len(rows) != 1 else ''} of arguments" if rows else "not compiled yet",
         "".join(rows),
     ]

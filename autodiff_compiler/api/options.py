@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import logging
 import operator
 import os
 from collections.abc import Mapping
@@ -13,7 +12,6 @@ from typing import Any, Literal, TypedDict
 from ..errors import ArgumentError
 from ..lowered import refused
 
-LOG = logging.getLogger("autodiff_compiler")
 BACKENDS = ("numpy", "native", "auto")
 
 
@@ -107,7 +105,9 @@ def backend_of(asked: Any) -> str:
     if asked == "native" and not _has_numba():
         raise ArgumentError("backend='native' needs Numba, which is not installed", None, "pip install numba scipy")
     if asked == "auto" and not _has_numba():
-        LOG.info("backend='auto' is NumPy code, since Numba is not installed")
+        import logging  # the first import of it takes two milliseconds
+
+        logging.getLogger("autodiff_compiler").info("backend='auto' is NumPy code, since Numba is not installed")
         return "numpy"
     return str(asked)
 
