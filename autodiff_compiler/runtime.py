@@ -535,6 +535,11 @@ def table_get(table: list[list[float]], i: int, j: int) -> float:
     return table[i][j]
 
 
+def table_row(table: list[list[float]], i: int) -> int:
+    table[i]
+    return i
+
+
 def table_set(table: list[list[float]], i: int, j: int, v: float) -> list[list[float]]:
     out = [list(row) for row in table]
     out[i][j] = v

@@ -285,6 +285,11 @@ class Printer:
         text = self.part(base, path)
         return text if path[-1][0] == "index" else f"{text}[...]"
 
+    def cell(self, table: Any, i: Any, j: Any) -> str:
+        """An element of a table, perhaps by way of a row that is there."""
+        row = self.show(i, ATOM) if type_of(i).kind == "list" else f"{self.show(table, ATOM)}[{self.show(i)}]"
+        return f"{row}[{self.show(j)}]"
+
     def subscript(self, items: tuple[Any, ...], nested: bool = False) -> str:
         """What stands between the brackets; as an expression of its own if `nested`."""
         if nested:
@@ -584,7 +589,8 @@ _PRINTERS: dict[Prim, Any] = {
     opset.STACK_NEW: lambda p, op: ("[]", ATOM), opset.TUPLE: _tuple, opset.BUILD: _build,
     opset.UNPACK: lambda p, op: (p.show(op.args[0]), ATOM),
     opset.TOLIST: lambda p, op: (f"{p.show(op.args[0], ATOM)}.tolist()", ATOM),
-    opset.TABLE_GET: lambda p, op: ("{}[{}][{}]".format(p.show(op.args[0], ATOM), *map(p.show, op.args[1:])), ATOM),
+    opset.TABLE_GET: lambda p, op: (p.cell(*op.args), ATOM),
+    opset.TABLE_ROW: lambda p, op: (f"{p.show(op.args[0], ATOM)}[{p.show(op.args[1])}]", ATOM),
     opset.ITEM: lambda p, op: (f"{p.show(op.args[0], ATOM)}.item({', '.join(map(p.show, op.args[1:]))})", ATOM),
     opset.FROM_LIST: lambda p, op: (f"np.array({p.show(op.args[0])})", ATOM),
     opset.REPEATED: lambda p, op: (f"[{p.show(op.args[0])}] * {p.show(op.args[1], PRODUCT + 1)}", PRODUCT),

@@ -55,7 +55,7 @@ def changed_list(p: Printer, op: Op) -> str | Assignment:
     if prim is opset.LIST_SET:
         return f"{base}[{p.show(rest[0])}] {_stored(p, op)}"
     if prim in (opset.TABLE_SET, opset.TABLE_ADDAT):
-        place = f"{base}[{p.show(rest[0])}][{p.show(rest[1])}]"
+        place = p.cell(items, *rest[:2])
         return f"{place} {_stored(p, op) if prim is opset.TABLE_SET else ' '.join(increment(p, rest[2]))}"
     if prim is opset.LIST_DROP:
         return f"del {base}[{p.show(rest[0])}]"

@@ -308,7 +308,8 @@ class Nesting:
         v = op.results[0]
         derived = _is_derived(op)
         # What the user named stays a statement, unless it is small: then nesting it lets go of its memory.
-        if late:
+        (user,) = self.users[v]
+        if late or (isinstance(user, Op) and user.prim is opset.TOLIST):
             return True
         return derived or not v.hint or type(v.hint) is Telling or not any(x.op in self.inlined for x in op.operands())
 

@@ -104,7 +104,7 @@ class LoopPass(LoopHead):
         interp.at(stmt)
         op = Op(LOOP, (range_, tuple([init for _, _, init in self.params])), dict(self.said), (region,), builder.loc)
         op.results = []
-        replace: dict[Value, Value] = {}
+        replace: dict[Value, Any] = {}
         for (key, value, _), _exit in zip(self.params, exits):
             t = renewed(self.guess.types[key], self.guess.varying.get(key, ()), builder.dims)
             result = Value(t, value.hint, op)
@@ -115,6 +115,9 @@ class LoopPass(LoopHead):
         builder.append(op)
         interp.cells.made[op] = self.origin
         for value in flags:
+            if range_ is None:  # it is left by a trip, perhaps the first one
+                replace[value] = True
+                continue
             interp.at(stmt)
             flag = builder.emit(GT, trips, 0)
             if not (isinstance(code, int) and code == NORMAL):
@@ -151,7 +154,7 @@ class LoopPass(LoopHead):
                 self.region.params.remove(value)
         return dropped
 
-    def after(self, replace: dict[Value, Value]) -> State:
+    def after(self, replace: dict[Value, Any]) -> State:
         """The state after the loop: the head's structure with the results in place of the parameters."""
         out = self.head_snapshot.rebuilt(lambda leaf: replace.get(leaf, leaf) if type(leaf) is Value else leaf)
         for (env, name), av in self.returned.items():

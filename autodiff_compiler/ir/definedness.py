@@ -40,10 +40,10 @@ def maybe_undefined(body: Region) -> set[Value]:
 
 def _left_undefined(body: Region, out: Any, maybe: set[Value]) -> bool:
     """What an iteration yields may be undefined if it leaves the loop."""
-    return any((type(code) is Value or code != 0) and _is_maybe(x, maybe) for code, x in _ends(body, out))
+    return any((type(code) is Value or code != 0) and _is_maybe(x, maybe) for code, x in ends(body, out))
 
 
-def _ends(body: Region, out: Any) -> Iterator[tuple[Any, Any]]:
+def ends(body: Region, out: Any) -> Iterator[tuple[Any, Any]]:
     """The ends of an iteration: its exit code, and what it yields as `out`."""
     todo = [(body, body.exit[0], out)]
     while todo:
@@ -72,8 +72,8 @@ def where_left(place: Region | None, v: Value, maybe: set[Value]) -> bool:
         number, holds = asked.args[1], branch.regions[0] is region
         if type(number) is not int or bool(asked.prim.fn(0, number)) == holds:
             continue  # the range may have run out
-        ends = _ends(loop.regions[0], loop.regions[0].exit[1 + loop.carried.index(v)])
-        if not any(_is_maybe(x, maybe) for c, x in ends if _is_value(c) or bool(asked.prim.fn(c, number)) == holds):
+        left = ends(loop.regions[0], loop.regions[0].exit[1 + loop.carried.index(v)])
+        if not any(_is_maybe(x, maybe) for c, x in left if _is_value(c) or bool(asked.prim.fn(c, number)) == holds):
             return True
     return False
 
@@ -86,4 +86,4 @@ def _is_maybe(x: Any, maybe: set[Value]) -> bool:
     return x is UNDEF or (type(x) is Value and x in maybe)
 
 
-__all__ = ["maybe_undefined", "where_left"]
+__all__ = ["ends", "maybe_undefined", "where_left"]

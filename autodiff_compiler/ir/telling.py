@@ -34,6 +34,7 @@ from .core import Op, Value
 
 LONGEST = 16  # characters of a name
 DEPTH = 3  # operations that a name tells of
+OF_LISTS = ("list_get", "table_row")
 PLAIN = frozenset([int, float, bool, complex, str, type(None)])
 # How loosely the parts of a name bind: ``x_i``, ``sin_x``, ``a_b``, ``a_over_b``, ``a_plus_b``. A part that binds more
 # loosely than what is around it would be read wrong, so there is no such name.
@@ -105,7 +106,7 @@ def _exact(x: Any, depth: int) -> str:
         hint = x.hint or telling(x, depth)
         return hint.exact if type(hint) is Telling else hint or f"#{id(x)}"
     if isinstance(x, Op):
-        if x.prim.name in ("get", "list_get"):  # an element is the same in an array and in a list made of it
+        if x.prim.name == "get" or x.prim.name in OF_LISTS:  # an element is the same in an array and in its list
             place = _place(x, depth - 1)
             if place:
                 return f"{_exact(x.args[0], depth - 1).removesuffix('_list')}[{place}]"
@@ -220,7 +221,7 @@ def _element(op: Op, depth: int) -> Name:
 def _place(op: Op, depth: int) -> str:
     """Which element or part an operation reads: ``i_j``, ``tail``, ``T``."""
     path = op.args[1]
-    if op.prim.name == "list_get":
+    if op.prim.name in OF_LISTS:
         return _subscript(path, depth)
     if len(path) != 1 or path[0][0] not in ("index", "transpose"):
         return ""
@@ -288,6 +289,7 @@ RULES: dict[str, Callable[[Op, int], Name]] = {
     "float": lambda op, depth: _part(op.args[0], depth, SUM),
     "get": _element,
     "list_get": _element,
+    "table_row": _element,
 }
 
 

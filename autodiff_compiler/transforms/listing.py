@@ -43,9 +43,9 @@ import numpy as np
 from ..ir import opset
 from ..ir.core import IF, LOOP, Function, Op, Region, Value, leaves, map_leaves, type_of
 from ..ir.opset import ADDAT, DIM, GET, LIST_ADDAT, LIST_GET, LIST_SET, PRIMS, PUSH, SET
-from ..ir.rewrite import collect_uses, enclosing, joined_from, region_of
+from ..ir.rewrite import collect_uses, enclosing, joined_from, region_of, used_values
 from ..ir.telling import Telling, name_of
-from ..ir.types import PY_FLOAT, Ty, py_int
+from ..ir.types import PY_FLOAT, Dim, Ty, py_int
 
 FLOAT64 = np.dtype(np.float64)
 NUMBER = Ty("scalar", FLOAT64, ())  # Python's, but for what NumPy has divided
@@ -283,7 +283,10 @@ class Lists:
         roots = [root for root in map(self._root, items) if type(root) is Value]
         if len(set(roots)) < len(roots):
             return False  # a diagonal
-        return all(self._runs_along(x, d, loop, 3) or self._is_short(d) for x, d in zip(items, dims))
+        return all(
+            self._runs_along(x, d, loop, 3) or self._is_short(d) or self._is_gathered(x, d, loop)
+            for x, d in zip(items, dims)
+        )
 
     def _is_short(self, length: Any) -> bool:
         """The axis has few elements. Of another argument, that is checked: the code is for this answer."""
@@ -291,6 +294,16 @@ class Lists:
         if isinstance(length, int):
             return length <= SMALL
         return length.root in self.dims.lengths and self.dims.prefers([(length,)], [(SMALL,)])
+
+    def _is_gathered(self, index: Any, length: Any, loop: Op) -> bool:
+        """Each iteration picks an element, and there are as many iterations as elements, or more."""
+        root, length = self._root(index), self.dims.find(length)
+        if type(root) is not Value or loop.regions[0] not in enclosing(region_of(root)) or loop.range is None:
+            return False
+        trips = type_of(loop.range[1]).length if _runs_on(loop) and loop.range[:3:2] == (0, 1) else None
+        if trips is None or any(isinstance(d, Dim) and d.root not in self.dims.lengths for d in (length, trips)):
+            return False
+        return self.dims.prefers([(length,)], [(trips,)])
 
     def _runs_along(self, index: Any, length: Any, loop: Op, depth: int) -> bool:
         """The index is the variable of a loop that runs along an axis of this length."""
@@ -365,6 +378,15 @@ class Lists:
                 found = rows[found, i, region]
             op.prim, op.args = LIST_GET, (found, items[-1])
             op.result.type = PY_FLOAT
+        self._drop_arrays()
+
+    def _drop_arrays(self) -> None:
+        """Drop the arrays of lists that another loop goes on with."""
+        read = used_values(self.fn.body)
+        gone = [op for op in self.fn.body.walk() if op.prim is opset.FROM_LIST and op.result not in read]
+        for op in gone:
+            assert op.parent is not None
+            op.parent.ops.remove(op)
 
     def _to_list(self, array: Any, loop: Op, t: Ty, hint: str) -> Value:
         """The list of an array, made in front of a loop."""
@@ -435,6 +457,7 @@ class Lists:
         for v in versions:
             v.type = kind
         inits, result = list(loop.inits), loop.results[k]
+        result.type = kind
         inits[k] = self._to_list(inits[k], loop, kind, result.hint)
         loop.args = (loop.range, tuple(inits))
         users = self.uses.get(result, ())

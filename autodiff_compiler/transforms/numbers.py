@@ -45,7 +45,7 @@ import numpy as np
 
 from ..ir import opset
 from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, Function, Op, Prim, Region, Value, leaves, type_of
-from ..ir.definedness import maybe_undefined
+from ..ir.definedness import ends, maybe_undefined
 from ..ir.opset import ADDAT, DIVIDED, GET, ITEM, LIST_GET, NUMPYS, POP, PRIMS, PUSH, RAISED, SET
 from ..ir.rewrite import region_of, stands_before
 from ..ir.types import PY_BOOL, PY_FLOAT, Ty, generic, py_int
@@ -197,13 +197,23 @@ def _is_small_power(x: Any) -> bool:
     return type(x) is int and 1 < x <= 8
 
 
+def _is_left_as_it_was(loop: Op, k: int) -> bool:
+    """Each iteration that goes on yields a number of NumPy's; one that leaves the loop does not change it."""
+    body = loop.regions[0]
+    return all(
+        type(code) is int and (x is body.params[k + 1] if code else type_of(x).kind == "generic")
+        for code, x in ends(body, body.exit[k + 1])
+    )
+
+
 class Plan(Lists):
     """Which numbers become Python's.
 
     changed:  the numbers that were NumPy's, and now are Python's
     floats:   numbers of NumPy's that are made before all loops, and are read as Python's in them
     pinned:   numbers that have to stay what they are
-    at_exit:  results of loops that are made NumPy's behind the loop, if it ran at all
+    at_exit:  results of loops that are made NumPy's behind the loop, if it ran at all; True: if it completed an
+              iteration
     exact:    of an operation (or the region whose exit names it), what it has to get as it was
     """
 
@@ -237,7 +247,7 @@ class Plan(Lists):
     def _settle(self) -> None:
         """Find which numbers become Python's: as many as may."""
         self.pinned: set[Value] = set()
-        self.at_exit: set[Value] = set()
+        self.at_exit: dict[Value, bool] = {}
         while True:
             self._spread()
             before = len(self.pinned) + len(self.at_exit)
@@ -389,13 +399,13 @@ class Plan(Lists):
         if op is not None and op.prim is LOOP:
             k = op.results.index(x)
             init, last = op.inits[k], op.regions[0].exit[k + 1]
-            if (
-                type_of(last).kind == "generic"
-                and x not in self.maybe
-                and not (type(init) is Value and init in self.changed)
-            ):
-                self.at_exit.add(x)
-                return
+            if x not in self.maybe and not (type(init) is Value and init in self.changed):
+                if type_of(last).kind == "generic":
+                    self.at_exit[x] = False
+                    return
+                if _is_left_as_it_was(op, k):
+                    self.at_exit[x] = True
+                    return
             self.pinned |= {op.regions[0].params[k + 1], x}
         elif op is None and x.region is not None and x.region.op is not None and x.region.op.prim is LOOP:
             self.pinned |= {x, x.region.op.results[x.region.params.index(x) - 1]}
@@ -414,6 +424,7 @@ class Plan(Lists):
         ])  # fmt: skip
         users: list[Op | Region] = [loop, *inside, *[r for op in (loop, *inside) for r in op.regions]]
         back = {v for user in users for v in self.exact.get(user, ()) if region_of(v) in self.root}
+        back.update([v for v in self.at_exit if v.op in inside])
         floats = [
             op for op in inside if op in self.accesses and op.prim is not GET and not self._is_python(op.args[2], op)
         ]
@@ -465,14 +476,14 @@ class Plan(Lists):
                 if v not in made:
                     made[v] = self.behind(v, PRIMS[np.float64], (v,), NUMPYS_NUMBER)
             substitute_in(user, {v: made[v] for v in values})
-        for v in self.at_exit:
+        for v, completed in self.at_exit.items():
             loop = v.op
             assert loop is not None
             users = self.uses.get(v, ())
-            if self._surely_runs(loop):
+            if not completed and self._surely_runs(loop):
                 new = self.behind(v, PRIMS[np.float64], (v,), NUMPYS_NUMBER)
             else:
-                ran = self._ran(loop)
+                ran = loop.trips if completed else self._ran(loop)
                 assert loop.parent is not None and ran.op is not None
                 new = insert(loop.parent, loop.parent.ops.index(ran.op) + 1, NUMPYS, (v, ran), v.type, loop.tag, "")
             for user in users:

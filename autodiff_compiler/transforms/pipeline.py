@@ -69,6 +69,7 @@ from .public_functions import by_public_functions, has_ducks
 from .reassociate import reassociate
 from .residuals import place
 from .results import finish_results, finish_tangents, own_tangents, own_what_is_read
+from .rows import share_rows
 from .shapes import shapes_from_arguments
 from .simplify import drop_dead, fuse_branches, simplify
 from .stored import read_once
@@ -383,6 +384,9 @@ PASSES: tuple[Pass, ...] = (
          "any function", "every store may be done in place: copies stand where old content is read later",
          doing="finding out which stores may be done in place",
          kept="without its copies, stores change what is read later"),
+    Pass("print", "rows", lambda task: share_rows(task.fn),
+         "a function whose stores are safe in place", "no loop looks up a row that it does not change",
+         lambda task: not task.loops and task.before_change is None and _has_regions(task)),
     Pass("print", "bundle", lambda task: bundle(task.fn),
          "a function whose stores are safe in place", "values that are saved together are on one stack",
          lambda task: not task.loops and any(op.prim is STACK_NEW for op in task.fn.body.ops)),

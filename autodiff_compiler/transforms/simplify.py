@@ -49,7 +49,7 @@ from ..ir.core import (
 )
 from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, POP, PUSH, RAISE, STACK_NEW, SUB
 from ..ir.rewrite import called, drop_uncalled, enclosing, replace_values
-from ..ir.types import Dim, Dims, Ty
+from ..ir.types import Dim, Dims, Ty, length_of
 from .algebra import install
 
 
@@ -139,21 +139,36 @@ def _below(index: Any, length: Any, region: Region) -> bool:
         if isinstance(length, Dim):  # an axis of an argument has a name if it has at least two elements
             length = 2 - length.off if region.dims.is_argument(length) else 0
         return bool(-length <= index < length)
-    if type(index) is not Value or index.op is not None or index.region is None or index.region.op is None:
+    return type(index) is Value and is_in_range(index, 0, length, region)
+
+
+def is_in_range(index: Value | None, more: int, length: Any, region: Region, assume: bool = False) -> bool:
+    """The sum of the variable of a loop, or nothing, and a number is an index of an axis of this length.
+
+    assume: take it for granted that an axis is not shorter than another one, if that holds of the arguments at hand
+    """
+    if index is None:
+        return _below(more, length, region)
+    if index.op is not None or index.region is None or index.region.op is None:
         return False
     loop = index.region.op
     if loop.prim is not LOOP or index is not index.region.params[0] or loop.args[0] is None:
         return False
     start, stop, step = loop.args[0][:3]
-    if type(start) is not int or start < 0 or type(step) is not int or step < 1:
+    if type(start) is not int or start + more < 0 or type(step) is not int or step < 1:
         return False
     bound = stop if type(stop) is int else stop.type.length if type(stop) is Value else None
-    if bound is None:
+    if bound is None or length is None:
         return False
     bound, length = region.dims.find(bound), region.dims.find(length)
     if isinstance(bound, int) or isinstance(length, int):
-        return isinstance(bound, int) and isinstance(length, int) and bound <= length
-    return bool(bound.root == length.root and bound.off >= length.off)
+        return isinstance(bound, int) and isinstance(length, int) and bound + more <= length
+    if bound.root == length.root:
+        return bool(bound.off - more >= length.off)
+    dims, last = region.dims.top(), Dim(bound.root, bound.off - more)
+    if not assume or any(d.root not in dims.lengths for d in (last, length)):
+        return False
+    return length_of(last, dims.lengths) <= length_of(length, dims.lengths) and dims.prefers([(last,)], [(length,)])
 
 
 def drop_dead(fn: Function) -> bool:

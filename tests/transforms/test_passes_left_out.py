@@ -152,6 +152,14 @@ def shifted(x: Any) -> Any:
     return np.sum(y)
 
 
+def relaxed(x: Any) -> Any:
+    u = x.copy()
+    for i in range(1, len(x)):
+        for j in range(1, len(x)):
+            u[i, j] += u[i - 1, j] * u[i, j - 1]
+    return np.sum(u)
+
+
 def value(f: Any, **options: Any) -> Any:
     return ad.value_and_grad(f, argnums=(0, 1) if f is both else 0, **options)
 
@@ -180,6 +188,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "contractions": (value, stretched, (W[0], W)),
     "templates": (value, appended, (X,)),
     "numbers": (value, filled, (X,)),
+    "rows": (value, relaxed, (W,)),
     "bundle": (value, both, (0.5, 0.7)),
     "unpack": (value, unpacked, (W[0],)),
     "indices": (value, shifted, (X,)),
