@@ -540,6 +540,10 @@ def table_row(table: list[list[float]], i: int) -> int:
     return i
 
 
+def list_item(items: list[Any], i: int, more: int, first: int, last: Any) -> Any:
+    return items[i + more]
+
+
 def table_set(table: list[list[float]], i: int, j: int, v: float) -> list[list[float]]:
     out = [list(row) for row in table]
     out[i][j] = v

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir import opset
 from ..ir.core import CALL, DERIVED, IF, LOOP, UNDEF, Exit, Op, Region, Value
-from ..ir.opset import POP, PUSH, STACK_NEW
+from ..ir.opset import LIST_ITEM, POP, PUSH, STACK_NEW
 from ..ir.rewrite import called, enclosing, handler_of
 from ..ir.types import PY_BOOL, Dim
 from . import layout
@@ -263,24 +263,40 @@ def _head(e: Emitter, op: Op) -> Block:
     if op.range is None:
         return Block("while", "True", [])
     index = op.regions[0].params[0]
-    pops = _over_saved(e, op)
-    items = e.printer.range(op.range)
-    rows = [pop.results for pop in pops]
-    over = [f"reversed({e.naming.of(pop.args[0])})" for pop in pops]
-    counted = e.used(index)
-    if counted and not _is_largest(e, op, rows):
+    pops, items = _over_saved(e, op), [x for x in op.regions[0].ops if x.prim is LIST_ITEM and x.args[1] is index]
+    counted = len(items) < e.use_count.get(index, 0)
+    if pops and (counted or items) and not _is_largest(e, op, [pop.results for pop in pops]):
         pops = []
     if counted:
-        rows, over = [[index], *rows], [items, *over]
-    names, head = _targets(e, rows)
-    shown = over[0] if len(over) == 1 else f"zip({', '.join(over)})"
-    if not pops or len(f"for {head} in {shown}:") + 4 * len(list(enclosing(op.parent))) > WIDTH:
-        names, head = _targets(e, [[index]])
-        return Block("for", f"{head} in {items}", [], binds=names)
-    e.taken.update(pops)
-    if not counted:
-        e.unprinted |= e.printer.names_in(op.range)
-    return Block("for", f"{head} in {shown}", [], binds=names)
+        items = []
+    for taken in ([*items, *pops], items) if items and pops else ([*items, *pops],):
+        rows = [[index]] if counted else []
+        rows += [x.results for x in taken]
+        over = [e.printer.range(op.range)] if counted else []
+        over += [*_over_items(e, op, items), *[f"reversed({e.naming.of(pop.args[0])})" for pop in taken[len(items) :]]]
+        names, head = _targets(e, rows)
+        shown = over[0] if len(over) == 1 else f"zip({', '.join(over)})"
+        if taken and len(f"for {head} in {shown}:") + 4 * len(list(enclosing(op.parent))) <= WIDTH:
+            e.taken.update(taken)
+            if not counted:
+                e.unprinted |= e.printer.names_in(op.range)
+            return Block("for", f"{head} in {shown}", [], binds=names)
+    names, head = _targets(e, [[index]])
+    return Block("for", f"{head} in {e.printer.range(op.range)}", [], binds=names)
+
+
+def _over_items(e: Emitter, loop: Op, items: list[Op]) -> list[str]:
+    """The lists that a loop runs over, or the parts of them."""
+    shown = []
+    backwards = bool(loop.range and loop.range[3:] and loop.range[3])
+    ends = backwards or all(item.args[4] is not None for item in items)  # ``zip`` ends with the shortest list
+    for item in items:
+        first, last = item.args[3:]
+        text = e.printer.show(item.args[0])
+        if first or (last is not None and ends):
+            text += f"[{first or ''}:{'' if last is None or not ends else e.printer.show(last)}]"
+        shown.append(f"reversed({text})" if backwards else text)
+    return shown
 
 
 def _targets(e: Emitter, rows: list[list[Value]]) -> tuple[list[str], str]:
@@ -301,6 +317,8 @@ def _over_saved(e: Emitter, op: Op) -> list[Op]:
         return []
     pops: list[Op] = []
     for inner in body.ops:
+        if inner.prim is LIST_ITEM:
+            continue
         if inner.prim is not POP:
             break
         pops.append(inner)

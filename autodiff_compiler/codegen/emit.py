@@ -61,7 +61,7 @@ from .wrapping import wrapped
 # Operations of the backward sweep that prepare others, and get no comment of their own.
 PREPARING = frozenset({opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY, opset.TOLIST, opset.REPEATED})
 # Operations that read parts.
-READING = frozenset({opset.GET, opset.LIST_GET, opset.TABLE_GET, opset.ITEM, opset.DIM})
+READING = frozenset({opset.GET, opset.LIST_GET, opset.TABLE_GET, opset.LIST_ITEM, opset.ITEM, opset.DIM})
 # Operations that read a value whether or not it is defined.
 READING_ANY = frozenset({PUSH, opset.COPY, opset.SNAPSHOT, opset.ZEROS, opset.LIST_NEW})
 

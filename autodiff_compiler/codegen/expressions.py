@@ -570,6 +570,12 @@ def _raised(p: Printer, op: Op) -> tuple[str, int]:
     return f"{power(shown, str(n))} if -1e30 < {shown} < 1e30 else {other}", TERNARY
 
 
+def _list_item(p: Printer, op: Op) -> tuple[str, int]:
+    items, i, more = op.args[:3]
+    sign = f" {'+' if more > 0 else '-'} {abs(more)}" if more else ""
+    return f"{p.show(items, ATOM)}[{p.show(i)}{sign}]", ATOM
+
+
 def _numpys(p: Printer, op: Op) -> tuple[str, int]:
     v, trips = op.args
     return f"np.float64({p.show(v)}) if {p.show(trips)} else {p.show(v)}", TERNARY
@@ -590,6 +596,7 @@ _PRINTERS: dict[Prim, Any] = {
     opset.UNPACK: lambda p, op: (p.show(op.args[0]), ATOM),
     opset.TOLIST: lambda p, op: (f"{p.show(op.args[0], ATOM)}.tolist()", ATOM),
     opset.TABLE_GET: lambda p, op: (p.cell(*op.args), ATOM),
+    opset.LIST_ITEM: _list_item,
     opset.TABLE_ROW: lambda p, op: (f"{p.show(op.args[0], ATOM)}[{p.show(op.args[1])}]", ATOM),
     opset.ITEM: lambda p, op: (f"{p.show(op.args[0], ATOM)}.item({', '.join(map(p.show, op.args[1:]))})", ATOM),
     opset.FROM_LIST: lambda p, op: (f"np.array({p.show(op.args[0])})", ATOM),

@@ -301,7 +301,7 @@ class Nesting:
             return False
         if op.regions or op.prim.effects or op.prim.nout != 1:
             return False
-        if op.prim in (CALL, STACK_NEW, opset.LIST_NEW):
+        if op.prim in (CALL, STACK_NEW, opset.LIST_NEW, opset.LIST_ITEM):
             return False
         if op.prim in STORES and not is_sum(op, self.inlined):
             return False

@@ -680,6 +680,8 @@ TABLE_SET = define("table_set", runtime.table_set, "t, i, j, v", infer=_infer_sa
 TABLE_ADDAT = define("table_addat", runtime.table_addat, "t, i, j, g", infer=_infer_same_as_first)
 # A row is its number, where operations follow the SSA form; the code that is printed holds the row itself.
 TABLE_ROW = define("table_row", runtime.table_row, "t, i", infer=None)
+# An item of a list by the variable of a loop and a number, and the part of the list that the loop runs over.
+LIST_ITEM = define("list_item", runtime.list_item, "l, i, more, first, last", infer=None)
 # ``g / d`` and ``x ** n`` as NumPy computes them, where Python's numbers would raise.
 DIVIDED = define("divided", runtime.divided, "g, d", infer=infer_ufunc(np.true_divide, operator=True), total=always)
 RAISED = define("raised", runtime.raised, "x, n", infer=infer_ufunc(np.power, operator=True), total=always)

@@ -34,7 +34,7 @@ from .core import Op, Value
 
 LONGEST = 16  # characters of a name
 DEPTH = 3  # operations that a name tells of
-OF_LISTS = ("list_get", "table_row")
+OF_LISTS = ("list_get", "list_item", "table_row")
 PLAIN = frozenset([int, float, bool, complex, str, type(None)])
 # How loosely the parts of a name bind: ``x_i``, ``sin_x``, ``a_b``, ``a_over_b``, ``a_plus_b``. A part that binds more
 # loosely than what is around it would be read wrong, so there is no such name.
@@ -222,7 +222,8 @@ def _place(op: Op, depth: int) -> str:
     """Which element or part an operation reads: ``i_j``, ``tail``, ``T``."""
     path = op.args[1]
     if op.prim.name in OF_LISTS:
-        return _subscript(path, depth)
+        more = op.args[2] if op.prim.name == "list_item" else 0
+        return _subscript(path, depth) if not more else _beside(path, more, depth)
     if len(path) != 1 or path[0][0] not in ("index", "transpose"):
         return ""
     return "T" if path[0][0] == "transpose" else _subscripts(path[0][1], depth)
@@ -269,15 +270,15 @@ def _end(x: Any, depth: int) -> str:
     if type(x) is int:
         return str(x) if x >= 0 else f"minus_{-x}"
     op = x.op if type(x) is Value and not x.hint else None
-    if (
-        op is not None
-        and op.prim.name in ("+", "-")
-        and len(op.args) == 2
-        and type(op.args[1]) is int
-        and op.args[1] == 1
-    ):
-        return ("next" if op.prim.name == "+" else "prev") if _part(op.args[0], depth)[0] else ""
+    if op is not None and op.prim.name in ("+", "-") and len(op.args) == 2 and type(op.args[1]) is int:
+        return _beside(op.args[0], op.args[1] if op.prim.name == "+" else -op.args[1], depth)
     return _part(x, depth)[0]
+
+
+def _beside(x: Any, more: int, depth: int) -> str:
+    """The index next to another one."""
+    word = {1: "next", -1: "prev"}.get(more, "")
+    return word if _part(x, depth)[0] else ""
 
 
 RULES: dict[str, Callable[[Op, int], Name]] = {
@@ -289,6 +290,7 @@ RULES: dict[str, Callable[[Op, int], Name]] = {
     "float": lambda op, depth: _part(op.args[0], depth, SUM),
     "get": _element,
     "list_get": _element,
+    "list_item": _element,
     "table_row": _element,
 }
 

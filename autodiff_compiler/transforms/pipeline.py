@@ -59,6 +59,7 @@ from .indices import repeat_indices
 from .inplace import InPlace
 from .invariants import hoist_invariants
 from .inverses import use_inverses
+from .items import name_items
 from .jacobian import combine, is_number, stack_cotangents, stack_tangents
 from .jvp import push_forward
 from .lists import forget_likes
@@ -393,6 +394,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "unpack", lambda task: unpack(task.fn),
          "a function whose stores are safe in place", "arrays are unpacked, and made of numbers, by one operation",
          lambda task: task.optimise and not task.loops and task.before_change is None),
+    Pass("print", "items", lambda task: name_items(task.fn),
+         "a function whose stores are safe in place", "loops that read lists by their variable run over the items",
+         lambda task: not task.loops and task.before_change is None and _has_regions(task)),
     Pass("print", "indices", lambda task: repeat_indices(task.fn),
          "a function whose stores are safe in place", "no index has a variable that two or three operations read",
          lambda task: not task.loops and _has_regions(task)),

@@ -58,7 +58,7 @@ CALL = 260 * UNIT  # what NumPy needs to start
 COPIED = 1.6  # times the elements of an array that is overwritten later: a copy of it is kept
 NUMBER = 60 * UNIT  # to keep a number
 NUMBER_WORK = 26 * UNIT  # to compute one of Python's
-GENERIC_WORK = 32 * UNIT  # and one of NumPy's
+GENERIC_WORK = 29 * UNIT  # and one of NumPy's
 VIEW = 12 * UNIT
 
 

@@ -51,12 +51,11 @@ from ..ir.opset import (
     TABLE_GET,
     TABLE_ROW,
     TABLE_SET,
-    TOLIST,
-    UNPACK,
 )  # fmt: skip
 from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
 from ..ir.telling import telling
 from ..ir.types import Ty, py_int
+from .items import is_constant, list_length
 from .listing import NUMBER
 from .simplify import is_in_range
 
@@ -121,7 +120,7 @@ class _Rows:
 
     def access(self, op: Op) -> Access | None:
         """An operation that looks something up, and the outermost block in which it may do so."""
-        if op.prim not in IN_TABLE and not (op.prim is LIST_GET and self.is_constant(op.args[0])):
+        if op.prim not in IN_TABLE and not (op.prim is LIST_GET and is_constant(op.args[0], self.uses)):
             return None
         base, index = op.args[0], _split(op.args[1])
         if index is None or op.parent is None or _is_row(op.args[1]):
@@ -137,29 +136,11 @@ class _Rows:
             home, base = outside, before
         return Access(op, home, base, index)
 
-    def is_constant(self, items: Any) -> bool:
-        """A list of numbers that nothing stores into, or a row of it."""
-        while type(items) is Value and items.op is not None and items.op.prim is LIST_GET:
-            items = items.op.args[0]
-        return type(items) is Value and items.op is not None and items.op.prim is TOLIST and self.is_only_read(items)
-
-    def is_only_read(self, items: Value) -> bool:
-        for user in self.uses.get(items, ()):
-            if not isinstance(user, Op) or user.prim not in (LIST_GET, UNPACK) or user.args[0] is not items:
-                return False
-            if any(r.type.kind == "list" and not self.is_only_read(r) for r in user.results):
-                return False
-        return True
-
     def length(self, base: Value) -> Any:
         """How many rows or items there are, as far as that is known."""
         if base.type.kind == "table":
             return (base.type.dims or (None,))[0]
-        depth, op = 0, base.op
-        while op is not None and op.prim is LIST_GET:
-            depth, op = depth + 1, op.args[0].op
-        dims = op.args[0].type.dims if op is not None and op.prim is TOLIST else None
-        return dims[depth] if dims is not None and depth < len(dims) else None
+        return list_length(base)
 
     def before(self, base: Value, loop: Op) -> Value | None:
         """What is in the same memory in front of a loop."""

@@ -63,6 +63,7 @@ from ..ir.opset import (
 from ..ir.rewrite import collect_uses, enclosing, stands_before
 from ..ir.telling import give, telling
 from ..ir.types import Dim, Ty, py_int
+from .items import is_constant, list_length
 
 MOST = 12  # numbers on a line
 FLOAT = PRIMS[float]
@@ -234,21 +235,7 @@ class _Unpack:
         """The length of what is read from, as its type has it. Of lists, only of those that nothing changes."""
         if base.type.kind == "array":
             return base.type.dims[depth] if base.type.dims and len(base.type.dims) > depth else None
-        depth, op = 0, base.op
-        while op is not None and op.prim is LIST_GET:
-            depth, op = depth + 1, op.args[0].op
-        if op is None or op.prim is not TOLIST or not self._is_only_read(op.result):
-            return None
-        dims = type_of(op.args[0]).dims
-        return dims[depth] if dims is not None and depth < len(dims) else None
-
-    def _is_only_read(self, v: Value) -> bool:
-        for user in self.uses.get(v, ()):
-            if not isinstance(user, Op) or user.prim not in (LIST_GET, UNPACK) or user.args[0] is not v:
-                return False
-            if any(r.type.kind == "list" and not self._is_only_read(r) for r in user.results):
-                return False
-        return True
+        return list_length(base) if is_constant(base, self.uses) else None
 
     def _drop_check(self, region: Region, axis: Any, n: int, taken: Op) -> None:
         """The unpacking raises where a check in front of it would."""

@@ -160,6 +160,13 @@ def relaxed(x: Any) -> Any:
     return np.sum(u)
 
 
+def decayed(x: Any, k: Any) -> Any:
+    s = 0.0
+    for i in range(len(x)):
+        s = k * s + x[i] * s + x[i]
+    return s
+
+
 def value(f: Any, **options: Any) -> Any:
     return ad.value_and_grad(f, argnums=(0, 1) if f is both else 0, **options)
 
@@ -191,6 +198,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "rows": (value, relaxed, (W,)),
     "bundle": (value, both, (0.5, 0.7)),
     "unpack": (value, unpacked, (W[0],)),
+    "items": (value, decayed, (X, 0.5)),
     "indices": (value, shifted, (X,)),
     "helpers": (value, helped, (X,)),
     "peepholes": (value, product, (X,)),
