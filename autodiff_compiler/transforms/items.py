@@ -112,6 +112,7 @@ def _part(loop: Op, index: Value, items: Value, more: int) -> tuple[int, Any] | 
         return None
     start, stop = loop.range[:2]
     end = stop if type(stop) is int else type_of(stop).length
+    assert end is not None  # or it would not be in range
     end, length = region.dims.find(end), region.dims.find(length)
     if isinstance(end, int) and isinstance(length, int):
         left = length - end - more

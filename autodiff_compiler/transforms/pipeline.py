@@ -70,6 +70,7 @@ from .public_functions import by_public_functions, has_ducks
 from .reassociate import reassociate
 from .residuals import place
 from .results import finish_results, finish_tangents, own_tangents, own_what_is_read
+from .rolls import join_rolled
 from .rows import share_rows
 from .shapes import shapes_from_arguments
 from .simplify import drop_dead, fuse_branches, simplify
@@ -252,6 +253,11 @@ def _numbers(task: Task) -> None:
         merge_equal(task.fn)  # divisions whose divisors are known are plain ones now, and some are equal
 
 
+def _join_rolled(task: Task) -> None:
+    if join_rolled(task.fn, task.before_change):
+        task.before_change = None
+
+
 def _has_regions(task: Task) -> bool:
     """Without regions there is nothing to fold, and the pass before has left nothing dead."""
     return task.optimise and any(op.regions for op in task.fn.body.ops)
@@ -381,6 +387,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "numbers", _numbers,
          "any function", "numbers that loops compute one by one are Python's, their arrays are lists",
          lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
+    Pass("print", "rolls", _join_rolled,
+         "a function that nobody differentiates again", "what is rolled by one place is two parts, joined",
+         lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
     Pass("print", "in place", _in_place,
          "any function", "every store may be done in place: copies stand where old content is read later",
          doing="finding out which stores may be done in place",

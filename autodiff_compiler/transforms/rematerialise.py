@@ -125,7 +125,7 @@ class Choice:
         out: list[Value] = []
         for k, arg in enumerate(op.args):
             shape_only = k in op.prim.shape_only
-            for x in leaves(arg):
+            for x in map(self.placer.content, leaves(arg)):
                 if not self.placer.reachable(x) and not (shape_only and self.placer.has_shape_source(x)):
                     out.append(x)
         return out

@@ -129,11 +129,11 @@ class Placer:
         out: set[Value] = set()
 
         def visit(op: Op) -> None:
-            out.update(v for v in content_operands(op) if not self.reachable(v))
+            out.update(self.content(v) for v in content_operands(op) if not self.reachable(v))
             for region in op.regions:
                 for inner in region.ops:
                     visit(inner)
-                out.update(v for v in leaves(region.exit) if not self.reachable(v))
+                out.update(self.content(v) for v in leaves(region.exit) if not self.reachable(v))
 
         for op in self.body.ops:
             if _is_backward(op):
@@ -207,7 +207,16 @@ class Placer:
             self._sources = found
         return self._sources
 
+    def content(self, v: Value) -> Value:
+        """What was stored over all of an array is what the array is then. It may be computed again."""
+        while self.optimise and not self.reachable(v) and v.op is not None and _stores_all(v.op):
+            v = v.op.args[2]
+        return v
+
     def fetch(self, v: Value, chain: list[Region]) -> Any:
+        stored = self.content(v)
+        if self.reachable(stored) or self.is_repeated(stored):
+            v = stored
         if self.reachable(v):
             return v
         home = region_of(v) if self.choice is None else self.choice.home(v)
@@ -658,6 +667,18 @@ def _yielded_at(region: Region, sites: list[Region], v: Value) -> Any:
 def is_integer(v: Value) -> bool:
     """Proven an integer or a bool, as a number."""
     return v.type.is_scalar and v.type.dtype is not None and v.type.dtype.kind in "ib"
+
+
+def _stores_all(op: Op) -> bool:
+    """The operation stores an array over one of the same shape and dtype."""
+    if op.prim is not SET or op.parent is None or type(op.args[2]) is not Value or not opset.is_whole(op.args[1]):
+        return False
+    old, new, dims = op.args[0].type, op.args[2].type, op.parent.dims
+    if old.kind != "array" or new.kind != "array" or old.duck is not None or new.duck is not None:
+        return False
+    if not same_dtype(old.dtype, new.dtype) or old.dims is None or new.dims is None or len(old.dims) != len(new.dims):
+        return False
+    return all(map(dims.same, old.dims, new.dims))
 
 
 def _alike(*values: Value) -> bool:

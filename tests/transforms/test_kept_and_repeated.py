@@ -308,3 +308,43 @@ def test_an_outer_product_that_is_taken_away_is_collected() -> None:
     b = np.array([1.0, -2.0, 0.5])
     assert "columns.T @ rows" in str(ad.grad(sweeps).source(m, b, 4))
     ad.check_grads(lambda m, b: sweeps(m, b, 4), (m, b), order=2)
+
+
+def damped(u, v, n):
+    u = u.copy()
+    for _ in range(n):
+        u -= 0.1 * v
+        u /= 1.0 + v * np.abs(u)
+        v = v + 0.5 * u * v
+    return np.sum(u * v)
+
+
+def spread_out(u, v, n):
+    u = u.copy()
+    for _ in range(n):
+        u[...] = 0.1 * v[0]
+        u[:] = u * v[1] + u
+        v = v + u * v
+    return np.sum(u * v)
+
+
+def narrow(u, v, n):
+    u = u.astype(np.float32)
+    for _ in range(n):
+        u *= 1.0 + v
+        v = v + 0.5 * u * v
+    return np.sum(u * v)
+
+
+def test_what_is_stored_over_all_of_an_array_is_computed_again():
+    u, v = np.array([0.3, -0.2, 0.5]), np.array([0.2, 0.4, -0.1])
+    for fn in (damped, spread_out):
+        value, gradient = ad.value_and_grad(fn, argnums=(0, 1))(u, v, 3)
+        assert value == fn(u, v, 3)
+        assert gradient[0] == pytest.approx(differences(lambda u, fn=fn: fn(u, v, 3), u), rel=1e-6, abs=1e-8)
+        assert gradient[1] == pytest.approx(differences(lambda v, fn=fn: fn(u, v, 3), v), rel=1e-6, abs=1e-8)
+    (line,) = [line for line in ad.grad(damped, argnums=(0, 1)).source(u, v, 3).splitlines() if ".append(" in line]
+    assert line.count(",") == 1  # the two arrays that the stores start from
+    found = ad.grad(narrow, argnums=1)(u, v, 3)
+    plain = ad.grad(narrow, argnums=1, optimize="-recompute")(u, v, 3)
+    assert found == pytest.approx(plain, rel=1e-6)

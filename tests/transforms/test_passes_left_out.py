@@ -167,6 +167,10 @@ def decayed(x: Any, k: Any) -> Any:
     return s
 
 
+def rolled(x: Any) -> Any:
+    return np.sum((np.roll(x, 1) - x) ** 2)
+
+
 def value(f: Any, **options: Any) -> Any:
     return ad.value_and_grad(f, argnums=(0, 1) if f is both else 0, **options)
 
@@ -195,6 +199,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "contractions": (value, stretched, (W[0], W)),
     "templates": (value, appended, (X,)),
     "numbers": (value, filled, (X,)),
+    "rolls": (value, rolled, (X,)),
     "rows": (value, relaxed, (W,)),
     "bundle": (value, both, (0.5, 0.7)),
     "unpack": (value, unpacked, (W[0],)),

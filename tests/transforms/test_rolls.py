@@ -1,0 +1,95 @@
+"""Arrays that are rolled by one place: that the parts joined are the same array, and when that is done."""
+
+import numpy as np
+import pytest
+
+import autodiff_compiler as ad
+from tests.differences import differences
+
+RNG = np.random.default_rng(4)
+CUBE = RNG.normal(size=(3, 4, 5))
+ARRAYS = {
+    "vector": RNG.normal(size=6),
+    "one element": np.ones(1),
+    "none": np.ones(0),
+    "matrix": RNG.normal(size=(3, 4)),
+    "columns first": np.asfortranarray(RNG.normal(size=(4, 3))),
+    "transposed": CUBE.transpose(2, 0, 1),
+    "every second": RNG.normal(size=(6, 4))[::2, ::-1],
+    "no rows": np.ones((0, 4)),
+}
+
+
+ROLLS = [
+    lambda x: np.roll(x, 1, 0),
+    lambda x: np.roll(x, -1, 0),
+    lambda x: np.roll(x, 1, axis=-1),
+    lambda x: np.roll(x, -1, axis=-1),
+    lambda x: np.roll(x, 1, axis=1),
+    lambda x: np.roll(x, axis=-2, shift=-1),
+]
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_the_array_is_the_same(name):
+    x = ARRAYS[name]
+    for roll in ROLLS[: 4 if x.ndim == 1 else None]:
+        value = ad.value_and_grad(lambda x, roll=roll: np.sum(roll(x) * np.sin(x)))
+        text = value.source(x)
+        assert "np.concatenate" in text and "np.roll" not in text
+        out, gradient = value(x)
+        assert out == np.sum(roll(x) * np.sin(x))
+        if x.size:
+            assert gradient == pytest.approx(differences(lambda x, roll=roll: np.sum(roll(x) * np.sin(x)), x), abs=1e-7)
+        found, _ = ad.vjp(roll, x)
+        want = roll(x)
+        assert np.array_equal(found, want) and found.strides == want.strides
+
+
+@pytest.mark.parametrize(
+    "roll",
+    [
+        lambda x: np.roll(x, 2, 0),
+        lambda x: np.roll(x, 1),
+        lambda x: np.roll(x, (1, -1), (0, 1)),
+        lambda x: np.roll(x, -1, axis=(1,)),
+        lambda x: np.roll(x, len(x) - 2, 0),
+    ],
+)
+def test_others_are_rolled(roll):
+    x = ARRAYS["matrix"]
+    value = ad.value_and_grad(lambda x: np.sum(roll(x) * np.sin(x)))
+    assert "np.roll" in value.source(x)
+    out, gradient = value(x)
+    assert out == np.sum(roll(x) * np.sin(x))
+    assert gradient == pytest.approx(differences(lambda x: np.sum(roll(x) * np.sin(x)), x), rel=1e-6, abs=1e-8)
+
+
+def stored_behind(x, n):
+    u = x.copy()
+    for _ in range(n):
+        v = np.roll(u, 1)
+        u[1:] += 0.5 * v[1:] * u[:-1]
+        u -= np.roll(v, -1) * 0.1
+    return np.sum(u * v)
+
+
+def test_what_is_stored_behind_does_not_matter():
+    x = ARRAYS["vector"]
+    value, gradient = ad.value_and_grad(stored_behind)(x, 3)
+    assert value == stored_behind(x, 3)
+    assert gradient == pytest.approx(differences(lambda x: stored_behind(x, 3), x), rel=1e-6, abs=1e-8)
+    assert np.array_equal(gradient, ad.grad(stored_behind, optimize="-rolls")(x, 3))
+
+
+@pytest.mark.parametrize("dtype", ["f4", ">f8", "c16"])
+def test_dtypes(dtype):
+    x = ARRAYS["vector"].astype(dtype)
+    value, _ = ad.vjp(lambda x: np.roll(x, 1) * x, x)
+    want = np.roll(x, 1) * x
+    assert value.dtype == want.dtype and np.array_equal(value, want)
+
+
+def test_no_such_axis():
+    with pytest.raises(ValueError, match="axis 2 is out of bounds"):
+        ad.grad(lambda x: np.sum(np.roll(x, 1, 2)))(ARRAYS["matrix"])
