@@ -64,6 +64,7 @@ MAX_DEPTH, DEEP = 5, 8  # operations in an expression, and in one that is short 
 WIDE = 92  # columns, about
 SIGNS = frozenset(["+", "-", "*", "/", "@", "**", "//", "%"])
 MAX_LATE = 3
+CHOOSING = frozenset([opset.DIVIDED, opset.RAISED])  # printed with ``if``
 _STEPS = ("index", "transpose", "reshape")
 # Functions that make arrays in C order.
 C_ORDER = frozenset(["np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.linspace", "np.eye", "np.identity"])
@@ -97,6 +98,7 @@ class Nesting:
         self.reads: dict[Op, frozenset[Any]] = {}
         self.users: dict[Value, list[Op | Region]] = {}
         self.hazards: dict[Op, Any] = {}
+        self.choosing = {op for op in body.walk() if op.prim in CHOOSING}  # or what has such a one nested in it
         self.raising = {op for op in body.walk() if _may_raise(op)}
         self._count(body)
         self.use_count = {v: len(users) for v, users in self.users.items()}
@@ -173,6 +175,8 @@ class Nesting:
                     continue
             self.inlined[op] = user
             self.weight[op] = weight
+            if op in self.choosing and isinstance(user, Op):
+                self.choosing.add(user)
             if isinstance(user, Op):
                 self.weight[user] = self.weight.get(user, 0) + weight
                 self.chars[user] = self._chars(user) + chars - _named(v)
@@ -188,6 +192,8 @@ class Nesting:
         width = self._chars(user) + chars - _named(v)
         if user.prim in STORES:
             width -= 8  # without it, there is a statement as long
+        if width > room and v.op in self.choosing:
+            return False  # over several lines, nobody sees what is chosen
         return total <= (MAX_DEPTH if width > room else DEEP)
 
     def _apart(self, user: Op | Region, v: Value) -> Op | None:
@@ -201,6 +207,8 @@ class Nesting:
         if found is None:
             name = op.prim.name
             found = 4 if op.prim in STORES else 0 if op.prim is GET else 2 if name in SIGNS else len(name)
+            if op.prim in CHOOSING:
+                found += 18 + 2 * sum([2 + _named(x) for x in op.operands()])  # each operand is printed again
             todo: list[Any] = [*op.args, *op.kwargs.items()]
             while todo:
                 x = todo.pop()

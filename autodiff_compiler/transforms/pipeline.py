@@ -70,9 +70,9 @@ from .public_functions import by_public_functions, has_ducks
 from .reassociate import reassociate
 from .residuals import place
 from .results import finish_results, finish_tangents, own_tangents, own_what_is_read
-from .rolls import join_rolled
 from .rows import share_rows
 from .shapes import shapes_from_arguments
+from .shortcuts import take_shortcuts
 from .simplify import drop_dead, fuse_branches, simplify
 from .stored import read_once
 from .sweeps import share_loops
@@ -253,8 +253,8 @@ def _numbers(task: Task) -> None:
         merge_equal(task.fn)  # divisions whose divisors are known are plain ones now, and some are equal
 
 
-def _join_rolled(task: Task) -> None:
-    if join_rolled(task.fn, task.before_change):
+def _take_shortcuts(task: Task) -> None:
+    if take_shortcuts(task.fn, task.before_change):
         task.before_change = None
 
 
@@ -387,8 +387,8 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "numbers", _numbers,
          "any function", "numbers that loops compute one by one are Python's, their arrays are lists",
          lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
-    Pass("print", "rolls", _join_rolled,
-         "a function that nobody differentiates again", "what is rolled by one place is two parts, joined",
+    Pass("print", "shortcuts", _take_shortcuts,
+         "a function that nobody differentiates again", "no function is called that takes long to start",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
     Pass("print", "in place", _in_place,
          "any function", "every store may be done in place: copies stand where old content is read later",

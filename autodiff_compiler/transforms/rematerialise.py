@@ -57,8 +57,9 @@ APPEND = 40 * UNIT  # to put a value on a list and to take it off
 CALL = 260 * UNIT  # what NumPy needs to start
 COPIED = 1.6  # times the elements of an array that is overwritten later: a copy of it is kept
 NUMBER = 60 * UNIT  # to keep a number
+BESIDE = 6 * UNIT  # more to keep it beside another one: they are a tuple, of which there is one for each iteration
 NUMBER_WORK = 26 * UNIT  # to compute one of Python's
-GENERIC_WORK = 29 * UNIT  # and one of NumPy's
+GENERIC_WORK = 32 * UNIT  # and one of NumPy's
 VIEW = 12 * UNIT
 
 
@@ -79,6 +80,8 @@ class Choice:
         loops = any(region.op is not None and region.op.prim is LOOP for region in placer.forward)
         self.maybe_undefined = maybe_undefined(placer.body) if loops else set()  # before the placer changes loops
         self._homes: dict[Value, Region] = {}
+        # The bodies of loops that carry a number which is kept anyway.
+        self._keeping = {region_of(v) for v in wanted if v.op is None and v.type.is_scalar and not placer.is_free(v)}
         self._choose()
         self.chosen = True
         self._homes.clear()  # what is kept is where it was made
@@ -148,7 +151,7 @@ class Choice:
 
     def cost_of_keeping(self, v: Value) -> int:
         if v.type.is_scalar or v.type.dims == ():
-            return NUMBER
+            return NUMBER + BESIDE * (v.op is not None and region_of(v) in self._keeping)
         if frequency(region_of(v)) == 1:
             return APPEND  # a branch hands it out
         size = self.elements(v.type)

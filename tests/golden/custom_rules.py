@@ -74,8 +74,9 @@ def layer_grad(weights, x):
             trips2 += 1
         t3 = np.float64(x2) if trips2 else x2
         # adjoint of line 52: total = total + solution(babylonian, h[k], 1.0)
-        t4 = 1.0 - finish(np.float64(0.5 - 0.5 / t3 * (t2 / t3 if t3 else np.divide(t2, t3))), t3)
-        h_bar[k] += 1.0 / t4 * finish(0.5 / t3 if t3 else np.inf, np.float64(t2))
+        x_bar = 0.5 - 0.5 / t3 * (t2 / t3 if t3 else np.divide(t2, t3))
+        t4 = finish(0.5 / t3 if t3 else np.inf, np.float64(t2))
+        h_bar[k] += 1.0 / (1.0 - finish(np.float64(x_bar), t3)) * t4
     # adjoint of line 18: return log1pexp(x), (1.0 - 1.0 / (1.0 + np.exp(x))) * x_dot
     weights_x_bar = np.array(h_bar) * (1.0 - 1.0 / (1.0 + np.exp(weights_x)))
     return weights_x_bar * x, weights_x_bar * weights

@@ -22,4 +22,5 @@ def loss_grad(params_w, params_b, params_scale, x):
     h_sq = h * h
     # adjoint of line 9: h = np.tanh(x @ params["w"] + params["b"])
     x_params_w_bar = 2.0 * (params_scale / h_sq.size) * h * (1.0 - h * h)
-    return {"w": x.T @ x_params_w_bar, "b": x_params_w_bar.sum(axis=0), "scale": np.mean(h_sq)}
+    params_b_bar = x_params_w_bar.sum(axis=0)
+    return {"w": x.T @ x_params_w_bar, "b": params_b_bar, "scale": h_sq.sum() / h_sq.size}

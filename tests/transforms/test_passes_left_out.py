@@ -199,7 +199,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "contractions": (value, stretched, (W[0], W)),
     "templates": (value, appended, (X,)),
     "numbers": (value, filled, (X,)),
-    "rolls": (value, rolled, (X,)),
+    "shortcuts": (value, rolled, (X,)),
     "rows": (value, relaxed, (W,)),
     "bundle": (value, both, (0.5, 0.7)),
     "unpack": (value, unpacked, (W[0],)),

@@ -1,4 +1,4 @@
-"""Arrays that are rolled by one place: that the parts joined are the same array, and when that is done."""
+"""Operations in the place of functions of NumPy's that take long: that they give the same, and when that is done."""
 
 import numpy as np
 import pytest
@@ -79,7 +79,7 @@ def test_what_is_stored_behind_does_not_matter():
     value, gradient = ad.value_and_grad(stored_behind)(x, 3)
     assert value == stored_behind(x, 3)
     assert gradient == pytest.approx(differences(lambda x: stored_behind(x, 3), x), rel=1e-6, abs=1e-8)
-    assert np.array_equal(gradient, ad.grad(stored_behind, optimize="-rolls")(x, 3))
+    assert np.array_equal(gradient, ad.grad(stored_behind, optimize="-shortcuts")(x, 3))
 
 
 @pytest.mark.parametrize("dtype", ["f4", ">f8", "c16"])
@@ -93,3 +93,38 @@ def test_dtypes(dtype):
 def test_no_such_axis():
     with pytest.raises(ValueError, match="axis 2 is out of bounds"):
         ad.grad(lambda x: np.sum(np.roll(x, 1, 2)))(ARRAYS["matrix"])
+
+
+@pytest.mark.parametrize("name", [name for name in ARRAYS if ARRAYS[name].size])
+def test_the_mean_is_the_same(name):
+    x = ARRAYS[name]
+    value = ad.value_and_grad(lambda x: np.mean(np.sin(x)))
+    out, gradient = value(x)
+    assert out == np.mean(np.sin(x)) and type(out) is np.float64
+    assert gradient == pytest.approx(np.cos(x) / x.size)
+    if 1 not in x.shape:
+        assert "np.mean" not in value.source(x)
+
+
+@pytest.mark.parametrize(
+    "mean", [lambda x: np.mean(x, axis=0)[1], lambda x: np.mean(x[1:, 0]), lambda x: np.mean(x[0, 0])]
+)
+def test_other_means(mean):
+    x = ARRAYS["matrix"]
+    out, gradient = ad.value_and_grad(mean)(x)
+    assert out == mean(x)
+    assert gradient == pytest.approx(differences(mean, x), rel=1e-6, abs=1e-8)
+
+
+def test_the_mean_of_nothing_warns_in_its_own_words():
+    mean = ad.value_and_grad(lambda x: np.mean(x * x))
+    mean(np.ones(4))
+    with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
+        value, gradient = mean(np.ones(0))
+    assert np.isnan(value) and gradient.shape == (0,)
+
+
+def test_the_mean_of_few_bits():
+    x = np.linspace(0.0, 1.0, 1000).astype(np.float32)
+    out, _ = ad.value_and_grad(lambda x: np.mean(x * x))(x)
+    assert out == np.mean(x * x) and out.dtype == np.float32
