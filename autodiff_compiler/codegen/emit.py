@@ -60,6 +60,7 @@ from .wrapping import wrapped
 
 # Operations of the backward sweep that prepare others, and get no comment of their own.
 PREPARING = frozenset({opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY, opset.TOLIST, opset.REPEATED})
+EMPTY = frozenset(["np.empty", "np.empty_like"])  # so do these
 # Operations that read parts.
 READING = frozenset({opset.GET, opset.LIST_GET, opset.TABLE_GET, opset.LIST_ITEM, opset.ITEM, opset.DIM})
 # Operations that read a value whether or not it is defined.
@@ -328,7 +329,13 @@ class Emitter:
 
     def comment(self, op: Op) -> None:
         """Name the user's statement that the operation comes from, unless the last comment did."""
-        if op.loc is None or self.statement_at is None or op.tag != DERIVED or op.prim in PREPARING:
+        if (
+            op.loc is None
+            or self.statement_at is None
+            or op.tag != DERIVED
+            or op.prim in PREPARING
+            or op.prim.name in EMPTY
+        ):
             return
         if op.again or self.is_read(op):
             self.commented = None  # what is repeated is no adjoint

@@ -23,13 +23,13 @@ LONG = 100  # columns of a line that was put together
 _VARIES = re.compile(r"(?<![\w.])(?:(?!np\.|math\.)[^\W\d]\w*(?![\w(])|\d+(?:\.\d*)?(?:e[+-]?\d+)?)")
 _CALLEE = re.compile(r"(?:np|math)\.\w+(?=\()")
 # A new list or array, or a length: it may be made before what does not bind a variable that it reads.
-_MAKING = re.compile(r"\[\]|\[0\.0\] \* [\w.\[\]]+|np\.(?:zeros|empty|zeros_like)\([\w.\[\], ()]*\)|\w+\.shape\[\d+\]")
+_MAKING = re.compile(r"\[\]|\[0\.0\] \* [\w.\[\]]+|np\.(?:zeros|empty)(?:_like)?\([\w.\[\], ()]*\)|\w+\.shape\[\d+\]")
 # A part of an array: two parts of one array are alike.
 _PART = re.compile(r"(\w+)\[[^\[\]]*\]")
 # What variables begin with: numbers, beside an array of zeros or an empty list.
 _NUMBER = r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?"
 _NUMBERS = re.compile(rf"(?:[^\W\d]\w*, )*{_NUMBER}(?:, (?:{_NUMBER}|[^\W\d]\w*))*")
-_ZEROS = re.compile(r"np\.zeros(?:_like)?\((?:[\w.]*(?:\[\w+\])?|\([^()]*\))\)")
+_ZEROS = re.compile(r"np\.(?:zeros|empty)(?:_like)?\((?:[\w.]*(?:\[\w+\])?|\([^()]*\))\)")
 _UNLIKE = re.compile(r"[\"'{]| if | for | or | and |lambda |\.pop\(")  # and stays on a line of its own
 
 
@@ -101,6 +101,8 @@ def _goes_with(line: Assignment | Store, group: list[Assignment | Store]) -> boo
         return False
     if _PART.fullmatch(line.value) and _PART.fullmatch(first.value):
         return line.value.split("[")[0] == first.value.split("[")[0] or _form(line.value) == _form(first.value)
+    if all(_ZEROS.fullmatch(x.value) and "_like" in x.value for x in (line, first)):
+        return True
     if _NUMBERS.fullmatch(line.value) or _NUMBERS.fullmatch(first.value):
         return all(_begins(x.value) for x in (line, first))
     return _form(line.value) == _form(first.value) or _CALLEE.sub("f", line.value) == _CALLEE.sub("f", first.value)

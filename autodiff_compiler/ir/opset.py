@@ -334,11 +334,12 @@ def picks_each_once(path: tuple[Any, ...], dims: Dims) -> bool:
     as in ``a[np.arange(n), k]``."""
     if is_plain_path(path):
         return True
-    if len(path) != 1 or path[0][0] != "index":
+    *plain, last = path
+    if not is_plain_path(tuple(plain)) or last[0] != "index":
         return False
-    arrays = [item for item in path[0][1] if type(item) is Value and not item.type.is_scalar]
+    arrays = [item for item in last[1] if type(item) is Value and not item.type.is_scalar]
     counting = next((item for item in arrays if _counts(item)), None)
-    if counting is None or any(isinstance(item, (list, tuple)) for item in path[0][1]):
+    if counting is None or any(isinstance(item, (list, tuple)) for item in last[1]):
         return False
     (length,) = counting.type.dims or (0,)
     return all(_is_row(item) and dims.same((item.type.dims or (0,))[0], length) for item in arrays)

@@ -21,7 +21,7 @@ def f_grad(x, a):
     x_bar = np.zeros_like(x)
     x_bar[1] = x_1_y_bar * y
     # adjoint of line 2: y = x[0] * math.sin(a)
-    x_bar[0] += (x_1_y_bar * x_1 - exp_x_1_y_bar * (exp_x_1_y / one_plus_y)) * sin_a
+    x_bar[0] = (x_1_y_bar * x_1 - exp_x_1_y_bar * (exp_x_1_y / one_plus_y)) * sin_a
     return x_bar
 """
 

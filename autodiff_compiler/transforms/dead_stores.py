@@ -21,29 +21,28 @@ def f_grad(x):
         y[i] = 0.5 * y[i - 1] + x[i]
     # adjoint of line 6: return np.sum(y**2)
     y_bar = 2.0 * y
-    x_bar = np.zeros_like(x)
+    x_bar = np.empty_like(x)
     # adjoint of line 4: for i in range(1, len(x)):
     for i in reversed(range(1, n)):
         # adjoint of line 5: y[i] = 0.5 * y[i - 1] + x[i]
         y_bar[i - 1] += y_bar[i] * 0.5
     x_bar[1:] = y_bar[1:]
     # adjoint of line 3: y[0] = x[0]
-    x_bar[0] += y_bar[0]
+    x_bar[0] = y_bar[0]
     return x_bar
 """
 
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
-from ..ir.core import DERIVED, IF, LOOP, Function, Op, Region, Value, structural_key
-from ..ir.forms import range_of
-from ..ir.opset import ADD, ADDAT, GET, PRIMS, SET, SUB
-from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
+from ..ir.core import DERIVED, IF, LOOP, Function, Op, Region, Value
+from ..ir.opset import ADDAT, GET, SET
+from ..ir.rewrite import collect_uses, region_of, replace_values
 from ..records import record
-from .filling import affine, counted, is_subscript, rows_behind
+from .filling import affine, counted, rows_behind
+from .places import are_apart, block_of, item_along
 
 Uses = dict[Value, list[Op | Region]]
 
@@ -104,7 +103,7 @@ def _dead_in(loop: Op, k: int, uses: Uses, at: dict[Op, int]) -> list[Op]:
     if accesses is None or not any(op.prim is SET and op.tag == DERIVED for op in accesses):
         return []
     for axis in range(loop.regions[0].params[k + 1].type.ndim or 0):
-        spans = {op: _span(_item(op.args[1], axis), loop, lowest) for op in accesses}
+        spans = {op: _span(item_along(op.args[1], axis), loop, lowest) for op in accesses}
         if len({span and span.block for span in spans.values()}) != 1 or None in spans.values():
             continue
         for store in accesses:
@@ -120,14 +119,6 @@ def _dead_in(loop: Op, k: int, uses: Uses, at: dict[Op, int]) -> list[Op]:
     return []
 
 
-def _item(path: Any, axis: int) -> Any:
-    """What the first step of a path picks along an axis; None if that is not plain to see."""
-    items = path[0][1]
-    if not all(isinstance(x, slice) or (type(x) is not bool and is_subscript(x)) for x in items):
-        return None
-    return items[axis] if axis < len(items) else slice(None)
-
-
 def _span(item: Any, loop: Op, first: int) -> Span | None:
     """The places that a subscript of an iteration names; None if they are not known. `first`: the least of the loop."""
     if type(item) is not slice:
@@ -135,7 +126,7 @@ def _span(item: Any, loop: Op, first: int) -> Span | None:
         return None if place is None or first + place < 0 else Span(place, place)
     if item.step not in (None, 1):
         return None
-    size = _block(item, loop)
+    size = block_of(item, loop)
     if size is not None:
         return Span(block=size)
     low, high = -math.inf, math.inf
@@ -153,39 +144,6 @@ def _span(item: Any, loop: Op, first: int) -> Span | None:
     return Span(low, high)
 
 
-def _block(item: slice, loop: Op) -> Any:
-    """The length of the slice ``[j * size : (j + 1) * size]`` of the loop's variable j. With a negative size, all but
-    the first are empty."""
-    start, stop = item.start, item.stop
-    if type(start) is not Value or type(stop) is not Value or start.op is None or stop.op is None:
-        return None
-    for size in start.op.args:
-        if start.op.prim in _PRODUCT and _is_multiple(start, size, 0, loop):
-            if _is_multiple(stop, size, 1, loop) or (stop.op.prim is ADD and _same(stop.op.args, (start, size))):
-                return structural_key(size)
-    return None
-
-
-def _is_multiple(x: Value, size: Any, place: int, loop: Op) -> bool:
-    """It is the loop's variable, plus a number, times a size that is the same in each iteration."""
-    if x.op is None or x.op.prim not in _PRODUCT or not (type(size) is int or _is_outside(size, loop)):
-        return False
-    a, b = x.op.args[:2]
-    return any(affine(v, loop) == place and _same((w,), (size,)) for v, w in ((a, b), (b, a)))
-
-
-_PRODUCT = {PRIMS[operator.mul]}
-
-
-def _is_outside(v: Any, loop: Op) -> bool:
-    return type(v) is Value and is_subscript(v) and all(r is not loop.regions[0] for r in enclosing(region_of(v)))
-
-
-def _same(first: Any, second: Any) -> bool:
-    """The same operands in any order."""
-    return sorted(map(hash, map(structural_key, first))) == sorted(map(hash, map(structural_key, second)))
-
-
 def _is_read_beside(store: Op, uses: Uses) -> bool:
     """All that reads the result of a store reads other places than it has stored to."""
     if store.prim not in (SET, ADDAT) or store.tag != DERIVED or type(store.args[0]) is not Value:
@@ -196,56 +154,8 @@ def _is_read_beside(store: Op, uses: Uses) -> bool:
         and user.prim is GET
         and user.args[0] is store.result
         and store.result not in user.operands()[1:]
-        and are_apart(store.args[1], user.args[1])
+        and are_apart(store.args[1], user.args[1], region_of(store.result).dims, store.result.type.dims)
         for user in users
-    )
-
-
-def are_apart(a: Any, b: Any) -> bool:
-    """Two paths into one array name no place that is the same."""
-    if not a or not b or a[0][0] != "index" or b[0][0] != "index":
-        return False
-    for axis in range(min(len(a[0][1]), len(b[0][1]))):
-        x, y = _item(a, axis), _item(b, axis)
-        if x is not None and y is not None and (_is_before(x, y) or _is_before(y, x)):
-            return True
-    return False
-
-
-def _is_before(x: Any, y: Any) -> bool:
-    """The last place that `x` picks is in front of the first one of `y`."""
-    if any(type(item) is slice and item.step not in (None, 1) for item in (x, y)):
-        return False
-    end, start = x.stop if type(x) is slice else x, y.start if type(y) is slice else y
-    if end is None or start is None:
-        return False
-    if type(x) is slice and type(y) is slice and type(end) is type(start) and end == start:
-        return True  # ``a[:k]`` and ``a[k:]`` have nothing in common, whatever k is
-    (base, at), (other, at_start) = _offset(end), _offset(start)
-    if base is not other or at + (type(x) is not slice) > at_start:
-        return False
-    return _is_counted(base, at) and _is_counted(other, at_start)
-
-
-def _offset(x: Any) -> tuple[Any, int]:
-    """A value and the number that is added to it."""
-    offset = 0
-    while type(x) is Value and x.op is not None and x.op.prim in (ADD, SUB) and type(x.op.args[1]) is int:
-        offset += x.op.args[1] if x.op.prim is ADD else -x.op.args[1]
-        x = x.op.args[0]
-    return (x, offset) if type(x) is Value else (None, offset + x)
-
-
-def _is_counted(base: Any, offset: int) -> bool:
-    """It is not negative: a place counted from the front."""
-    if base is None:
-        return offset >= 0
-    range_ = range_of(base) if base.op is None else None
-    return (
-        range_ is not None
-        and type(range_[0]) is int
-        and type(range_[2]) is int
-        and (range_[2] > 0 and range_[0] + offset >= 0)
     )
 
 
@@ -293,7 +203,7 @@ def _unread_after(loop: Op, k: int, axis: int, lowest: float, high: float, uses:
         for user in uses.get(v, ()):
             if isinstance(user, Region) or user.prim not in (GET, SET, ADDAT) or user.args[0] is not v:
                 return False
-            item = _item(user.args[1], axis) if user.args[1] and user.args[1][0][0] == "index" else None
+            item = item_along(user.args[1], axis) if user.args[1] and user.args[1][0][0] == "index" else None
             if type(item) is not int or not (0 <= item < lowest or -(behind or 0) <= item < 0):
                 return False
             if user.prim is not GET:

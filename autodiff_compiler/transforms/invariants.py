@@ -35,10 +35,11 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, LOOP, Function, Op, Region
+from ..ir.core import DERIVED, LOOP, Function, Op, Region, Value, type_of
 from ..ir.definedness import maybe_undefined
-from ..ir.opset import GET, PRIMS, STORES
+from ..ir.opset import ADD, GET, POP, PRIMS, PUSH, STORES, SUB
 from ..ir.rewrite import collect_uses, enclosing, region_of
+from ..ir.types import Dim
 from .common import is_only_read
 from .simplify import is_total_in
 
@@ -48,12 +49,33 @@ _KINDS = ("array", "py", "generic", "scalar")
 @functools.cache
 def _quiet() -> set[Any]:
     """What a user's statement computes in front of a loop that turns out to have no iterations must not warn, or raise
-    under `np.errstate`: quotients and roots stay in the loop."""
+    under `np.errstate`: quotients and roots stay in a loop that may have none."""
     names = (
         operator.neg, operator.abs, operator.lt, operator.le, operator.gt,
         operator.ge, operator.eq, operator.ne, np.abs, np.sign, np.maximum, np.minimum, np.where,
     )  # fmt: skip
     return {PRIMS[f] for f in names if f in PRIMS}
+
+
+def _is_quiet(op: Op) -> bool:
+    """Nothing that it computes can overflow, or be undefined."""
+    if op.prim in (ADD, SUB) and type_of(op.result).dtype in (np.float64, np.float32):
+        return any(type(x) in (int, float) and abs(x) < 1e4 for x in op.args)
+    return op.prim is GET or op.prim in _quiet()
+
+
+def _runs(loop: Op, region: Region) -> bool:
+    """There is at least one iteration: an axis of an argument has a name if it has two elements or more."""
+    start, stop, step = (loop.range or (None, None, None))[:3]
+    if type(start) is not int or type(step) is not int or step < 1:
+        return False
+    length = stop if type(stop) is int else stop.type.length if type(stop) is Value else None
+    if length is None:
+        return False
+    length = region.dims.find(length)
+    if isinstance(length, Dim):
+        length = 2 - length.off if region.dims.is_argument(length) else 0
+    return start < length
 
 
 def hoist_invariants(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
@@ -88,8 +110,11 @@ class _Hoist:
         """Take the invariants out of a loop's body."""
         gone: list[Op] = []
         moved: set[Op] = set()
+        assert body.op is not None
+        certain = _runs(body.op, before)  # what the first iteration does for sure
         for op in body.ops:
-            if self.is_invariant(op, body, before, moved):
+            certain = certain and not op.regions and (not op.prim.effects or op.prim in (PUSH, POP))
+            if self.is_invariant(op, body, before, moved, certain):
                 gone.append(op)
                 moved.add(op)
         # A view, and what is computed of Python's numbers, costs next to nothing: it leaves the loop for what needs it.
@@ -107,8 +132,9 @@ class _Hoist:
             op.parent = before
         return [op for op in gone if op in moved]
 
-    def is_invariant(self, op: Op, body: Region, before: Region, moved: set[Op]) -> bool:
-        """No iteration changes it, and it may be computed in front of the loop, of which there may be no iteration."""
+    def is_invariant(self, op: Op, body: Region, before: Region, moved: set[Op], certain: bool) -> bool:
+        """No iteration changes it, and it may be computed in front of the loop, of which there may be no iteration
+        unless it is `certain` that the operation is done."""
         prim = op.prim
         if op.regions or prim.effects or prim.unique or prim.foreign or prim in STORES or not op.results:
             return False
@@ -119,7 +145,7 @@ class _Hoist:
             return False
         if not is_total_in(before, op):
             return False
-        if op.tag != DERIVED and prim is not GET and prim not in _quiet():
+        if op.tag != DERIVED and not certain and not _is_quiet(op):
             return False
         return all(is_only_read(r, self.uses) for r in op.results)
 

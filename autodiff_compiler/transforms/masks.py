@@ -33,6 +33,7 @@ from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, PRIMS, SET, SPREAD, SUB
 from ..ir.rewrite import collect_uses, replace_values, substitute
 from ..ir.types import Dims, same_dtype
 from ..operations.choices import OVER, PRODUCT, QUOTIENT, RATIO, WHERE
+from .places import make_up_all
 
 AND, OR = {PRIMS[operator.and_], PRIMS[np.logical_and]}, {PRIMS[operator.or_], PRIMS[np.logical_or]}
 _ELEMENTWISE = {ACCUM, ADD, SUB, MUL, DIV, NEG, OVER, RATIO, QUOTIENT, PRODUCT}
@@ -150,43 +151,14 @@ def _alike(a: Value, b: Any, dims: Dims) -> bool:
 
 
 def _covers(store: Op) -> bool:
-    """With the stores before it, it has put the same into all of an array: everywhere, or into slices along an axis of
-    which each begins where another one ends."""
-    parts: dict[Any, list[tuple[Any, Any]]] = {}
+    """With the stores before it, it has put the same into all of an array."""
+    paths: list[Any] = []
     op: Op | None = store
     while op is not None and op.prim is SET and op.args[2] is True:
-        path = op.args[1]
-        if len(path) == 1 and path[0][0] == "index":
-            items = path[0][1]
-            cut = [k for k, item in enumerate(items) if item is not None and not _is_whole(item)]
-            if not cut:
-                return True
-            if len(cut) == 1 and type(items[cut[0]]) is slice and items[cut[0]].step is None and None not in items:
-                parts.setdefault(cut[0], []).append((items[cut[0]].start, items[cut[0]].stop))
+        paths.append(op.args[1])
         base = op.args[0]
         op = base.op if type(base) is Value else None
-    return any(map(_chain, parts.values()))
-
-
-def _is_whole(item: Any) -> bool:
-    return type(item) is slice and item.start is None and item.stop is None and item.step in (None, 1)
-
-
-def _chain(parts: list[tuple[Any, Any]]) -> bool:
-    """The slices lead from the beginning to the end."""
-    at: Any = None
-    for _ in parts:
-        following = [stop for start, stop in parts if _same_bound(start, at)]
-        if not following:
-            return False
-        at = following[0]
-        if at is None:
-            return True
-    return False
-
-
-def _same_bound(a: Any, b: Any) -> bool:
-    return a is b or (type(a) is int and type(b) is int and a == b) or (type(a) is int and a == 0 and b is None)
+    return make_up_all(paths)
 
 
 __all__ = ["simplify_masks"]

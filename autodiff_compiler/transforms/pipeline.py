@@ -54,6 +54,7 @@ from .deferred import defer
 from .distribute import distribute
 from .exits import has_exits, one_code
 from .factors import merge_factors
+from .first_stores import store_first
 from .helpers import has_helpers, share_helpers
 from .indices import repeat_indices
 from .inplace import InPlace
@@ -77,6 +78,7 @@ from .simplify import drop_dead, fuse_branches, simplify
 from .stored import read_once
 from .sweeps import share_loops
 from .taylor import push_series
+from .transposes import turn_products
 from .unpack import unpack
 from .vjp import differentiate
 
@@ -229,6 +231,11 @@ def _distribute(task: Task) -> None:
         task.before_change = None
 
 
+def _store_first(task: Task) -> None:
+    if store_first(task.fn, task.before_change):
+        task.before_change = None
+
+
 def _share_helpers(task: Task) -> None:
     assert task.sharing is not None
     if share_helpers(task.fn, task.sharing):
@@ -373,6 +380,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "contractions", _contract,
          "a function that nobody differentiates again", "sums of products are products of vectors and matrices",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
+    Pass("print", "transposes", lambda task: turn_products(task.fn),
+         "an adjoint that nobody differentiates again", "no product of matrices is transposed",
+         lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
     Pass("print", "own", _own,
          "an adjoint whose backward sweep becomes a function", "that function reads only arrays of its own",
          lambda task: task.split is not None, kept="without it, a pullback reads arrays that the program changes"),
@@ -389,6 +399,9 @@ PASSES: tuple[Pass, ...] = (
          lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
     Pass("print", "shortcuts", _take_shortcuts,
          "a function that nobody differentiates again", "no function is called that takes long to start",
+         lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
+    Pass("print", "first stores", _store_first,
+         "a function that nobody differentiates again", "what is added first to a place of zeros is stored there",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
     Pass("print", "in place", _in_place,
          "any function", "every store may be done in place: copies stand where old content is read later",

@@ -19,7 +19,7 @@ def f_grad(x, y):
         row = x[i]
         t = np.exp(row.dot(row) - y[i])
         # adjoint of line 3: for row, target in zip(x, y):
-        x_bar[i] += 2.0 * ((1.7976931348623157e308 if t > 1.7976931348623157e308 else t) * row)
+        x_bar[i] = 2.0 * ((1.7976931348623157e308 if t > 1.7976931348623157e308 else t) * row)
     return x_bar
 """
 

@@ -29,7 +29,7 @@ def fold_grad(a, b):
     c_bar[:-1] -= diff_c_bar
     m_bar = np.zeros_like(m)
     m_bar[1] = m[0]
-    m_bar[0] += m[1]
+    m_bar[0] = m[1]
     # adjoint of line 10: m = np.stack([c, c * c]).reshape(2, 2, -1)
     t, t2 = np.reshape(m_bar, t.shape)
     c_bar += t

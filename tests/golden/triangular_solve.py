@@ -27,13 +27,13 @@ def solve_grad(a, b):
         x[i] = (b[i] - a[i, :i].dot(x[:i])) / a[i, i]
     # adjoint of line 13: return np.sum(x * x)
     x_bar = 2.0 * x
-    b_bar, a_bar = np.zeros_like(b), np.zeros_like(a)
+    b_bar, a_bar = np.empty_like(b), np.zeros_like(a)
     # adjoint of line 11: for i in range(n):
     for i in reversed(range(n)):
         # adjoint of line 12: x[i] = (b[i] - a[i, :i] @ x[:i]) / a[i, i]
         b_i_bar = x_bar[i] / a[i, i]
-        a_bar[i, i] -= b_i_bar * x[i]
+        a_bar[i, i] = -b_i_bar * x[i]
         x_bar[:i] -= b_i_bar * a[i, :i]
-        a_bar[i, :i] -= b_i_bar * x[:i]
-        b_bar[i] += b_i_bar
+        a_bar[i, :i] = -b_i_bar * x[:i]
+        b_bar[i] = b_i_bar
     return a_bar, b_bar

@@ -195,3 +195,48 @@ def test_what_fits_together_only_in_an_iteration_stays_there(f, lengths):
         for k in range(2):
             if lengths[k]:
                 np.testing.assert_allclose(found[k], differences(f, x, w, argnum=k), rtol=1e-5, atol=1e-6)
+
+
+def _smoothed(x, w):
+    y = np.empty_like(x)
+    y[0] = x[0]
+    for t in range(1, len(x)):
+        y[t] = w[0] * x[t] + (1.0 - w) @ w / np.sqrt(w[1]) * y[t - 1]
+    return np.sum(y**2)
+
+
+def _smoothed_for_some_steps(x, w, n):
+    y = x
+    for _ in range(n):
+        y = y * (1.0 - w) / np.sqrt(w)
+    return np.sum(y**2)
+
+
+def test_what_the_first_iteration_computes_for_sure_leaves_the_loop():
+    x, w = np.linspace(0.4, 1.3, 5), np.array([0.3, 0.7])
+    loops = ad.grad(_smoothed).source(x, w).split("for t in")[1]
+    assert "np.sqrt" not in loops and "1.0 - w" not in loops
+    assert ad.value_and_grad(_smoothed)(x, w)[0] == _smoothed(x, w)
+
+
+def test_a_loop_that_may_have_no_iterations_keeps_what_may_raise():
+    """The root may be that of a negative number. A difference raises nothing, and goes in front of the loop."""
+    x = np.linspace(0.4, 1.3, 5)
+    code = ad.grad(_smoothed_for_some_steps).source(x, x, 2)
+    assert "np.sqrt" in code.split("for _ in")[1] and "1.0 - w" not in code.split("for _ in")[1]
+    np.testing.assert_array_equal(ad.grad(_smoothed_for_some_steps)(x, x, 0), 2.0 * x)
+
+
+def test_what_stands_behind_an_error_stays_there():
+    def f(x, w):
+        y = x
+        for k in range(len(x)):
+            if x[k] < 0.0:
+                raise ValueError("negative")
+            y = y * np.sqrt(w)
+        return np.sum(y)
+
+    with np.errstate(all="raise"):
+        ad.grad(f)(X * X, W * W)
+        with pytest.raises(ValueError, match="negative"):
+            ad.grad(f)(-X * X, -W * W)

@@ -169,6 +169,12 @@ def decayed(x: Any, k: Any) -> Any:
 
 def rolled(x: Any) -> Any:
     return np.sum((np.roll(x, 1) - x) ** 2)
+def attended(k: Any, q: Any) -> Any:
+    return np.sum((q[:, :2] @ k[:, :2].T) ** 3)
+
+
+def halves(x: Any) -> Any:
+    return np.sum(np.sin(x[:2])) * np.sum(x[2:] ** 2)
 
 
 def value(f: Any, **options: Any) -> Any:
@@ -197,10 +203,12 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "deferred": (value, orthogonal, (W,)),
     "distribute": (value, smoothed, (W[0], W)),
     "contractions": (value, stretched, (W[0], W)),
+    "transposes": (value, attended, (W, W)),
     "templates": (value, appended, (X,)),
     "numbers": (value, filled, (X,)),
     "shortcuts": (value, rolled, (X,)),
     "rows": (value, relaxed, (W,)),
+    "first stores": (value, halves, (X,)),
     "bundle": (value, both, (0.5, 0.7)),
     "unpack": (value, unpacked, (W[0],)),
     "items": (value, decayed, (X, 0.5)),

@@ -1,0 +1,259 @@
+"""First stores: what is added first to a place of an array of zeros is stored there.
+
+Takes a function that nobody differentiates again. Where an adjoint adds to a place of an array that it has made of
+zeros, and has stored nothing there before, gives a store. An array of which all is stored before it is read does not
+begin with zeros. Loops that store at their index, each iteration at another place, count as one store.
+
+>>> import numpy as np
+>>> from autodiff_compiler.api.stages import show_source
+>>> def f(x, w):
+...     k = len(w)
+...     return np.sum(np.sin(x[:k]) * w) + np.sum(x[k:] ** 3)
+>>> show_source(f, np.ones(5), np.ones(2))
+def f_grad(x, w):
+    k = w.shape[0]
+    x_bar = np.empty_like(x)
+    # adjoint of line 3: return np.sum(np.sin(x[:k]) * w) + np.sum(x[k:] ** 3)
+    x_bar[k:] = 3.0 * x[k:] ** 2
+    x_bar[:k] = w * np.cos(x[:k])
+    return x_bar
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..ir.core import DERIVED, LOOP, Function, Op, Region, Value
+from ..ir.opset import ADDAT, DIV, MUL, NEG, PRIMS, SET, ZEROS, picks_each_once
+from ..ir.rewrite import collect_uses, derived
+from ..ir.types import same_dtype
+from ..operations.linalg import MATMUL
+from ..records import record
+from .filling import affine, counted
+from .places import Path, are_apart, block_of, is_at_least, item_along, make_up_all
+
+ALL: Path = (("index", (slice(None),)),)
+
+
+def store_first(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
+    """Let first additions be stores; `before_change` is called if there are some."""
+    made = [op for op in fn.body.walk() if op.tag == DERIVED and _makes_zeros(op)]
+    if not made:
+        return False
+    uses = collect_uses(fn.body)
+    found = [(op, chain) for op in made if (chain := _Chain(op, uses)).first or chain.is_full]
+    if found and before_change is not None:
+        before_change()
+    for op, chain in found:
+        for addition in chain.first:
+            addition.prim = SET
+            _cancel_signs(addition, uses)
+        if chain.is_full:
+            op.prim = PRIMS[np.empty] if op.prim is PRIMS[np.zeros] else PRIMS[np.empty_like]
+    return bool(found)
+
+
+def _makes_zeros(op: Op) -> bool:
+    if op.prim not in (ZEROS, PRIMS[np.zeros], PRIMS[np.zeros_like]):
+        return False
+    t = op.result.type
+    return t.kind == "array" and t.dims is not None and len(t.dims) > 0 and t.dtype is not None and t.dtype.kind in "fc"
+
+
+def _cancel_signs(store: Op, uses: dict[Value, list[Op | Region]]) -> None:
+    """What is stored need not be negated if the first factor of a product can: ``a -= -x * y`` was an addition. A
+    number is negated in the place of an array."""
+    sign = _negation(store.args[2], uses)
+    at = product = None if sign is None else sign.args[0]
+    while type(at) is Value and at.op is not None and len(uses.get(at, ())) == 1 and at.op.tag == DERIVED:
+        if at.op.prim not in (MUL, DIV, MATMUL):
+            return
+        first, *others = at.op.args
+        inner = _negation(first, uses)
+        if sign is not None and inner is None and type(first) is Value and first.type.is_scalar and first.type.is_float:
+            assert at.op.parent is not None
+            negated = derived(at.op.parent, NEG, first, loc=sign.loc)
+            at.op.parent.ops.insert(at.op.parent.ops.index(at.op), negated)
+            at.op.args = (negated.result, *others)
+        elif type(first) is float or inner is not None:
+            at.op.args = (-first if inner is None else inner.args[0], *others)
+        else:
+            at = first
+            continue
+        store.args = (*store.args[:2], product)
+        for op in (sign, inner):
+            if op is not None and op.parent is not None:
+                op.parent.ops.remove(op)
+        return
+
+
+def _negation(v: Any, uses: dict[Value, list[Op | Region]]) -> Op | None:
+    """The negation of an adjoint that a value is, if it is read once."""
+    op = v.op if type(v) is Value and v.type.is_float and len(uses.get(v, ())) == 1 else None
+    return op if op is not None and op.prim is NEG and op.tag == DERIVED else None
+
+
+@record
+class Stored:
+    """Where a step of the chain stores.
+
+    within: the parts in which it stores, perhaps only at some places
+    all_of: the parts that it fills
+    """
+
+    within: list[Path]
+    all_of: list[Path]
+
+
+class _Chain:
+    """The stores into an array of zeros, one after the other.
+
+    first:   additions to places at which nothing was stored before
+    is_full: all is stored before anything is read
+    """
+
+    def __init__(self, made: Op, uses: dict[Value, list[Op | Region]]):
+        self.uses = uses
+        self.first: list[Op] = []
+        self.is_full = False
+        self.made = made
+        self.shape: Any = made.result.type.dims
+        self.unread = True
+        v, stored = made.result, Stored([], [])
+        while True:
+            step = self.step_of(v, v.op.parent)  # type: ignore[union-attr]
+            new = None if step is None else self.stored_by(step, v, stored.within)
+            if step is None or new is None:
+                break
+            stored.within.extend(new.within)
+            stored.all_of.extend(new.all_of)
+            v = step.results[_slot(step, v)] if step.prim is LOOP else step.result
+            if self.unread and not self.is_full and make_up_all(stored.all_of):
+                self.is_full = self.has_one_dtype(made)
+
+    def has_one_dtype(self, made: Op) -> bool:
+        """An empty array that is like another one has its dtype."""
+        like = made.args[0]
+        return made.prim is PRIMS[np.zeros] or (
+            type(like) is Value
+            and like.type.kind == "array"
+            and same_dtype(like.type.dtype, made.result.type.dtype)
+            and not made.kwargs
+            and len(made.args) == 1
+        )
+
+    def step_of(self, v: Value, region: Region | None) -> Op | None:
+        """The one store into a version of the array, or the one loop that begins with it, in the same region."""
+        steps: list[Op] = []
+        users = self.uses.get(v, ())
+        self.unread = self.unread and len(users) == 1
+        for user in users:
+            if not isinstance(user, Op):
+                continue
+            if user.prim is LOOP and any(x is v for x in user.inits):
+                steps.append(user)
+            if user.prim in (SET, ADDAT) and user.args[0] is v:
+                steps.append(user)
+        if len(steps) != 1 or steps[0].parent is not region:
+            return None
+        (step,) = steps
+        times = sum(x is v for x in (step.inits if step.prim is LOOP else step.operands()))
+        return step if times == 1 else None
+
+    def stored_by(self, step: Op, v: Value, before: list[Path]) -> Stored | None:
+        """Where a step stores, if `before` is where something may be stored already; None if that is not known."""
+        if step.prim is LOOP:
+            return self.stored_by_loop(step, _slot(step, v), before)
+        path = step.args[1]
+        if not path or path[0][0] != "index" or step.parent is None:
+            return None
+        dims = step.parent.dims
+        if step.prim is ADDAT and step.tag == DERIVED and self.fits(step):
+            if picks_each_once(path, dims) and all(are_apart(path, other, dims, self.shape) for other in before):
+                self.first.append(step)
+        filled = step.prim is SET or step in self.first
+        return Stored([path if item_along(path, 0) is not None else ALL], [path] if filled else [])
+
+    def fits(self, addition: Op) -> bool:
+        """What is added has the dtype of the array, or is a number of Python's."""
+        v = addition.args[2]
+        t = v.type if type(v) is Value else None
+        return type(v) is float if t is None else t.kind == "py" or same_dtype(t.dtype, self.made.result.type.dtype)
+
+    def stored_by_loop(self, loop: Op, k: int, before: list[Path]) -> Stored | None:
+        """Each iteration stores only at its own index along one axis, so the others have stored elsewhere."""
+        body = loop.regions[0]
+        order = counted(loop)
+        if order is None or type(body.exit[0]) is not int or body.exit[0] != 0:
+            return None
+        steps: list[tuple[Op, Value]] = []
+        v: Any = body.params[k + 1]
+        while v is not body.exit[k + 1]:
+            step = self.step_of(v, body)
+            if step is None or step.prim is LOOP:
+                return None
+            steps.append((step, v))
+            v = step.result
+        lowest, _ = order
+        for axis in range(len(self.shape)):
+            places = {_place([*step.args[1], None][0], axis, loop, lowest) for step, _ in steps}
+            if len(places) == 1 and None not in places:
+                break
+        else:
+            return None
+        here, filled = list(before), []
+        for step, v in steps:
+            new = self.stored_by(step, v, here)
+            if new is None:
+                return None
+            here += new.within
+            filled += new.all_of
+        (place,) = places
+        if type(place) is not int:
+            return Stored([ALL], [])
+        whole = (slice(None),) * axis
+        within: Path = (("index", (*whole, slice(lowest + place, None))),)
+        all_of: list[Path] = []
+        if place == 0 and any(len(path) == 1 and _is_row(path[0][1], axis) for path in filled):
+            all_of += [(("index", (*whole, rows)),) for rows in self.rows_of(loop, axis)]
+        return Stored([within], all_of)
+
+    def rows_of(self, loop: Op, axis: int) -> list[slice]:
+        """The places along an axis of which the iterations have one each, if that is known."""
+        start, stop, step = loop.range[:3]  # type: ignore[index]
+        dims = loop.regions[0].dims
+        if step < 0:
+            return []
+        length = stop.type.length if type(stop) is Value else stop
+        if length is not None and dims.same(length, self.shape[axis]):
+            return [slice(start, None)]
+        return [slice(start, stop)] if is_at_least(stop, 0, dims) else []
+
+
+def _slot(loop: Op, v: Value) -> int:
+    """The number under which a loop carries a value."""
+    return next(k for k, x in enumerate(loop.inits) if x is v)
+
+
+def _place(step: Any, axis: int, loop: Op, lowest: int) -> Any:
+    """What an iteration has for itself along an axis: the place at the loop's variable plus a number, or a block of
+    some length, as a key; None if it has no place for itself."""
+    item = item_along((step,), axis) if step is not None and step[0] == "index" else None
+    if type(item) is slice:
+        size = block_of(item, loop) if item.step in (None, 1) else None
+        return None if size is None else ("block", size)
+    place = None if item is None else affine(item, loop)
+    return None if place is None or lowest + place < 0 else place
+
+
+def _is_row(items: tuple[Any, ...], axis: int) -> bool:
+    """All along each axis but one."""
+    return not any(item is None or item is Ellipsis for item in items) and all(
+        k == axis or (type(item) is slice and item == slice(None)) for k, item in enumerate(items)
+    )
+
+
+__all__ = ["store_first"]
