@@ -507,6 +507,11 @@ def guarded(g: Any, product: Any, args: Any, level: int = SUBSCRIPTS, safe: floa
     cotangents = current().cotangents if type(g) is Value and level else None
     if cotangents is None:
         return product(*args)
+    stored = _zero_stored(g)
+    if stored is not None and cotangents.mask(stored, args, level) is True:
+        value = _in_front_of_store(product(*args), g, stored)
+        if value is not None:
+            return value
     mask = cotangents.mask(g, args, level)
     if mask is True:
         return product(*args)
@@ -519,6 +524,26 @@ def guarded(g: Any, product: Any, args: Any, level: int = SUBSCRIPTS, safe: floa
     if type(value) is not Value or not _fits(mask, value):
         return value
     return apply(np.where, mask, value, 0.0)
+
+
+def _zero_stored(g: Value) -> Value | None:
+    """The cotangent into which zeros were stored."""
+    op = g.op
+    is_zero = op is not None and op.prim is opset.SET and type(op.args[2]) in (int, float) and op.args[2] == 0
+    return op.args[0] if is_zero and op is not None and type(op.args[0]) is Value else None
+
+
+def _in_front_of_store(value: Any, g: Value, stored: Value) -> Value | None:
+    """An elementwise product or quotient of `g`, computed before the zeros are stored, which then stay: no mask."""
+    op = value.op if type(value) is Value else None
+    if op is None or g.op is None or not op.prim.elementwise or sum(a is g for a in op.args) != 1 or op.kwargs:
+        return None
+    if value.type.dims is None or g.type.dims is None or len(value.type.dims) != len(g.type.dims):
+        return None
+    if not all(map(current().dims.same, value.type.dims, g.type.dims)):
+        return None
+    moved = current().emit(op.prim, *[stored if a is g else a for a in op.args])
+    return current().emit(opset.SET, moved, *g.op.args[1:])  # type: ignore[no-any-return]
 
 
 def sure_zeros(g: Any) -> Any:
