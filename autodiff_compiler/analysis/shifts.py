@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ir.core import IF, LOOP, Op, Region, Value, leaves, type_of
-from ..ir.opset import GET, PRIMS, SET
+from ..ir.opset import GET, PRIMS, SET, counts, is_row
 
 Scale = tuple[float, frozenset[tuple[Value, int]]]  # a number times powers of scalars
 Axes = tuple[int | None, ...]  # for each axis of a value, the axis of the shift along which it varies
@@ -324,6 +324,9 @@ class _Following:
         items = [*items, *fill] if where is None else [*items[:where], *fill, *items[where + 1 :]]
         axes: list[int | None] = []
         at = 0
+        arrays = [k for k, item in enumerate(items) if type(item) is Value and not item.type.is_scalar]
+        if arrays:
+            return Change(c.grows, c.scale, self.checked(op, self.picked(op, a, c.axes, items, arrays)))
         for item in items:
             if item is None:
                 axes.append(None)
@@ -338,6 +341,27 @@ class _Following:
                 raise _Unknown
             at += 1
         return Change(c.grows, c.scale, self.checked(op, tuple(axes)))
+
+    def picked(self, op: Op, a: Value, axes: Axes, items: list[Any], arrays: list[int]) -> Axes:
+        """The axes of ``a[np.arange(n), k]``, which has one item of each of the n rows: the shift may vary among the
+        rows. All arrays of subscripts have one axis, which takes the place of those of `a` that they go along."""
+        first, last = arrays[0], arrays[-1] + 1
+        whole = [*items[:first], *items[last:]]
+        if arrays != list(range(first, last)) or not all(type(x) is slice and x == slice(None) for x in whole):
+            raise _Unknown
+        along: int | None = None
+        for k in arrays:
+            if not is_row(items[k]):
+                raise _Unknown
+            if axes[k] is None:
+                continue
+            dims, length = op.parent.dims if op.parent is not None else None, a.type.dims[k] if a.type.dims else None
+            if along is not None or dims is None or length is None or not counts(items[k]):
+                raise _Unknown
+            if not dims.same(items[k].type.dims[0], length):
+                raise _Unknown
+            along = axes[k]
+        return (*axes[:first], along, *axes[last:])
 
     def stored(self, op: Op, a: Any, path: Any, v: Any) -> Change | None:
         """Only what overwrites all of an array is followed: ``x -= m``."""

@@ -197,6 +197,36 @@ def exact_slice(dims: Dims, length: DimLike, s: slice) -> DimLike | None:
     return found
 
 
+def block_length(dims: Dims, start: Any, stop: Any, length: DimLike | None = None) -> Dim | None:
+    """The length ``stop - start`` of the blocks in ``for start in range(0, n, k)`` with ``stop = min(start + k, n)``.
+
+    An axis with a `length` is sliced so: it has all blocks if it has at least n elements, which is taken for granted.
+    None if the numbers are others. A loop that begins at 0, and has an iteration, has a positive step.
+    """
+    range_ = range_of(start) if type(start) is Value and start.op is None else None
+    op = stop.op if type(stop) is Value else None
+    if range_ is None or range_[0] != 0 or op is None or op.prim.name != "min" or len(op.args) != 2 or op.kwargs:
+        return None
+    end = linear(dims, range_[1])
+    for next_, bound in (op.args, op.args[::-1]):
+        step = next_.op if type(next_) is Value else None
+        if step is None or step.prim.name != "+" or end is None or linear(dims, bound) != end:
+            continue
+        if not any(a is start and _is_same(k, range_[2]) for a, k in (step.args, step.args[::-1])):
+            continue
+        if length is not None:
+            whole = form_of_length(dims, length)
+            room = None if whole is None else plus(whole, end, -1)
+            if room is None or _variable(room) is not None or not assume_at_least(dims, room, 0):
+                return None
+        return dims.named(("block", start, stop))
+    return None
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is int and type(b) is int and a == b)
+
+
 def varying_length(dims: Dims, form: Form) -> Dim | None:
     """The length that a form is in each iteration, if it never is negative."""
     low = _extreme(dims, form, -1)
@@ -218,4 +248,14 @@ def _bound(dims: Dims, x: Any, default: Form, whole: Form) -> Form | None:
     return form
 
 
-__all__ = ["Form", "exact_slice", "floor_divided", "form_of_length", "length_from", "linear", "plus", "range_of"]
+__all__ = [
+    "Form",
+    "block_length",
+    "exact_slice",
+    "floor_divided",
+    "form_of_length",
+    "length_from",
+    "linear",
+    "plus",
+    "range_of",
+]

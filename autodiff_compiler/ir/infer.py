@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .core import Builder, Value, structural_key, type_of
-from .forms import exact_slice
+from .forms import block_length, exact_slice
 from .types import ANY, NONE, PYTHON_DTYPES, Dim, DimLike, Dims, Ty, or_raises
 
 _WEAK = {"b": bool, "i": int, "f": float, "c": complex}
@@ -241,6 +241,8 @@ def slice_length(dims: Dims, length: DimLike, s: slice) -> DimLike:
             return length
     if s.step in (None, 1):
         exact = exact_slice(dims, length, s)
+        if exact is None:
+            exact = block_length(dims, s.start, s.stop, length)
         if exact is not None:
             return exact
     return dims.named(("slice", dims.find(length), structural_key(s)))

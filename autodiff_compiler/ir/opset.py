@@ -13,7 +13,7 @@ import numpy as np
 from .. import runtime
 from .core import IF, UNDEF, Builder, Op, Prim, Value, current, type_of
 from .foreign import is_inert, keeps_only
-from .forms import length_from, linear, varying_length
+from .forms import block_length, length_from, linear, varying_length
 from .infer import cannot_raise, infer_index, infer_ufunc, may_be_python_complex
 from .types import (
     ANY,
@@ -274,6 +274,10 @@ def dim_of(b: Builder, length: Any) -> Any:
             found = varying_length(b.dims, form) if varies else length_from(b.dims, form)
             if found is not None:
                 return found
+        if length.op is not None and length.op.prim.name == "-" and len(length.op.args) == 2:
+            block = block_length(b.dims, *length.op.args[::-1])
+            if block is not None:
+                return block
         return b.dims.named(("length", length))
     return b.dims.fresh()
 
@@ -338,20 +342,20 @@ def picks_each_once(path: tuple[Any, ...], dims: Dims) -> bool:
     if not is_plain_path(tuple(plain)) or last[0] != "index":
         return False
     arrays = [item for item in last[1] if type(item) is Value and not item.type.is_scalar]
-    counting = next((item for item in arrays if _counts(item)), None)
+    counting = next((item for item in arrays if counts(item)), None)
     if counting is None or any(isinstance(item, (list, tuple)) for item in last[1]):
         return False
     (length,) = counting.type.dims or (0,)
-    return all(_is_row(item) and dims.same((item.type.dims or (0,))[0], length) for item in arrays)
+    return all(is_row(item) and dims.same((item.type.dims or (0,))[0], length) for item in arrays)
 
 
-def _counts(v: Value) -> bool:
+def counts(v: Value) -> bool:
     """An array of the integers from 0 on."""
     op = v.op
-    return op is not None and op.prim is PRIMS[np.arange] and len(op.args) == 1 and not op.kwargs and _is_row(v)
+    return op is not None and op.prim is PRIMS[np.arange] and len(op.args) == 1 and not op.kwargs and is_row(v)
 
 
-def _is_row(v: Value) -> bool:
+def is_row(v: Value) -> bool:
     """Integers along one axis."""
     return v.type.kind == "array" and v.type.ndim == 1 and v.type.dtype is not None and v.type.dtype.kind in "iu"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
-from .core import CALL, DERIVED, FUNC, IF, LOOP, Builder, Function, Loc, Op, Region, Value, leaves, map_leaves
+from .core import CALL, DERIVED, FUNC, IF, LOOP, LOOSE, Builder, Function, Loc, Op, Region, Value, leaves, map_leaves
 
 
 def content_operands(op: Op) -> list[Value]:
@@ -160,6 +160,16 @@ def collect_uses(region: Region) -> dict[Value, list[Op | Region]]:
             uses.setdefault(v, []).append(r)
 
     visit(region)
+    return uses
+
+
+def live_uses(region: Region) -> dict[Value, list[Op | Region]]:
+    """The uses of values, without those by operations of a derivative, and `LOOSE` ones, that nothing reads any more."""
+    uses = collect_uses(region)
+    for op in reversed(list(region.walk())):
+        if op.tag in (DERIVED, LOOSE) and not op.regions and not op.prim.effects and not any(uses.get(r) for r in op.results):
+            for v in op.operands():
+                uses[v] = [user for user in uses[v] if user is not op]
     return uses
 
 

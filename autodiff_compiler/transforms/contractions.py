@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import DERIVED, LOOSE, Function, Op, Region, Value, type_of
-from ..ir.opset import GET, MUL, NEG, PRIMS
-from ..ir.rewrite import collect_uses, derived, replace_values
+from ..ir.opset import GET, MUL, PRIMS
+from ..ir.rewrite import derived, live_uses, replace_values
 from ..operations.linalg import DOT, EINSUM, MATMUL
 from ..operations.reductions import SUM
 from .algebra import is_moderate
@@ -42,7 +42,7 @@ def contract(fn: Function, before_change: Callable[[], None] | None = None) -> b
 
 def _contract_once(fn: Function, before_change: Callable[[], None] | None) -> bool:
     sums = [op for op in fn.body.walk() if op.prim is SUM and op.tag in FREE and _is_plain_sum(op)]
-    uses = _uses(fn) if sums else {}
+    uses = live_uses(fn.body) if sums else {}
     tried = {op: _Contraction(op, uses) for op in sums}
     found = {op: new for op, one in tried.items() if (new := one.run())}
     # Afterwards, some factors of the others may have one reader.
@@ -58,16 +58,6 @@ def _contract_once(fn: Function, before_change: Callable[[], None] | None) -> bo
         op.parent.ops[at : at + 1] = ops
     replace_values(fn.body, {op.result: result for op, (_, result) in found.items()})
     return True
-
-
-def _uses(fn: Function) -> dict[Value, list[Op | Region]]:
-    """The uses of values, without those by products and the like that nothing reads any more."""
-    uses = collect_uses(fn.body)
-    for op in reversed(list(fn.body.walk())):
-        if op.prim in (MUL, NEG, GET) and op.tag in FREE and not uses.get(op.result):
-            for v in op.operands():
-                uses[v] = [user for user in uses[v] if user is not op]
-    return uses
 
 
 def _is_plain_sum(op: Op) -> bool:

@@ -2,7 +2,8 @@
 
 Takes a function that nobody differentiates again. Where an adjoint adds to a place of an array that it has made of
 zeros, and has stored nothing there before, gives a store. An array of which all is stored before it is read does not
-begin with zeros. Loops that store at their index, each iteration at another place, count as one store.
+begin with zeros. Loops that store at their index, each iteration at another place, count as one store. Where an array
+of zeros with one part stored is added to another array, the part is added to that array.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -27,13 +28,14 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import DERIVED, LOOP, Function, Op, Region, Value
-from ..ir.opset import ADDAT, DIV, MUL, NEG, PRIMS, SET, ZEROS, picks_each_once
+from ..ir.opset import ACCUM, ADD, ADDAT, DIV, MUL, NEG, PRIMS, SET, ZEROS, picks_each_once
 from ..ir.rewrite import collect_uses, derived
 from ..ir.types import same_dtype
 from ..operations.linalg import MATMUL
 from ..records import record
 from .filling import affine, counted
 from .places import Path, are_apart, block_of, is_at_least, item_along, make_up_all
+from .simplify import drop_dead
 
 ALL: Path = (("index", (slice(None),)),)
 
@@ -44,8 +46,17 @@ def store_first(fn: Function, before_change: Callable[[], None] | None = None) -
     if not made:
         return False
     uses = collect_uses(fn.body)
+    sums = [one for op in made if (one := _sum_with(op, uses)) is not None]
+    if sums:
+        if before_change is not None:
+            before_change()
+        for stores, added, other in sums:
+            _add_parts(stores, added, other)
+        drop_dead(fn)  # the zeros, and their shape
+        made = [op for op in fn.body.walk() if op.tag == DERIVED and _makes_zeros(op)]
+        uses = collect_uses(fn.body)
     found = [(op, chain) for op in made if (chain := _Chain(op, uses)).first or chain.is_full]
-    if found and before_change is not None:
+    if found and not sums and before_change is not None:
         before_change()
     for op, chain in found:
         for addition in chain.first:
@@ -53,7 +64,7 @@ def store_first(fn: Function, before_change: Callable[[], None] | None = None) -
             _cancel_signs(addition, uses)
         if chain.is_full:
             op.prim = PRIMS[np.empty] if op.prim is PRIMS[np.zeros] else PRIMS[np.empty_like]
-    return bool(found)
+    return bool(found or sums)
 
 
 def _makes_zeros(op: Op) -> bool:
@@ -61,6 +72,51 @@ def _makes_zeros(op: Op) -> bool:
         return False
     t = op.result.type
     return t.kind == "array" and t.dims is not None and len(t.dims) > 0 and t.dtype is not None and t.dtype.kind in "fc"
+
+
+def _sum_with(made: Op, uses: dict[Value, list[Op | Region]]) -> tuple[list[Op], Op, Value] | None:
+    """The stores into an array of zeros, the sum with another array that alone reads it, and that array, which is
+    computed for this sum."""
+    region, at = made.parent, made.result
+    stores: list[Op] = []
+    added: Any = None
+    while added is None:
+        users = uses.get(at, ())
+        step = users[0] if len(users) == 1 else None
+        if not isinstance(step, Op) or step.parent is not region or region is None or step.tag != DERIVED:
+            return None
+        if step.prim in (ADD, ACCUM) and stores:
+            added = step
+        elif step.prim is ADDAT if stores else step.prim in (SET, ADDAT):
+            if step.args[0] is not at or not picks_each_once(step.args[1], region.dims):
+                return None
+            stores.append(step)
+            at = step.result
+        else:
+            return None
+    other = added.args[1] if added.args[0] is at else added.args[0]
+    if type(other) is not Value or other.op is None or other.op.parent is not region or len(uses.get(other, ())) != 1:
+        return None
+    if other.op.prim.alias != "fresh" or other.type.kind != "array":
+        return None
+    dims, shape = other.type.dims, made.result.type.dims
+    if dims is None or shape is None or region is None or len(dims) != len(shape):
+        return None
+    fits = all(map(region.dims.same, dims, shape)) and same_dtype(other.type.dtype, made.result.type.dtype)
+    return (stores, added, other) if fits else None
+
+
+def _add_parts(stores: list[Op], added: Op, other: Value) -> None:
+    """Add what was stored into zeros to the other array, in the place of the sum."""
+    region, last = added.parent, stores[-1]
+    assert region is not None
+    for op in stores:
+        region.ops.remove(op)
+    stores[0].args = (other, *stores[0].args[1:])
+    for op in stores[:-1]:
+        op.prim = ADDAT
+        region.ops.insert(region.ops.index(added), op)
+    added.prim, added.args, added.loc = ADDAT, (last.args[0], *last.args[1:]), last.loc
 
 
 def _cancel_signs(store: Op, uses: dict[Value, list[Op | Region]]) -> None:

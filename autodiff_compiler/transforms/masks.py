@@ -3,7 +3,7 @@
 A strong zero is kept by a mask, ``np.where(mask, g, 0.0)``, as long as something infinite may meet it. Rules build such
 masks one at a time. Takes an adjoint. Gives an adjoint in which a mask is applied to the last result only, where the
 same mask was applied to the operands too, and in which a mask that was put together of slices that make up the axis is
-none.
+none. The sum of what a mask leaves and of what its opposite leaves is one choice.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, Function, Op, Region, Value, leaves
+from ..ir.core import DERIVED, Function, Op, Region, Value, leaves, type_of
 from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, PRIMS, SET, SPREAD, SUB
-from ..ir.rewrite import collect_uses, replace_values, substitute
+from ..ir.rewrite import derived, live_uses, replace_values, substitute
 from ..ir.types import Dims, same_dtype
 from ..operations.choices import OVER, PRODUCT, QUOTIENT, RATIO, WHERE
 from .places import make_up_all
@@ -42,7 +42,7 @@ DEEP = 8  # operations between one mask and the other
 
 def simplify_masks(fn: Function) -> None:
     """Leave out masks of cotangents that change nothing."""
-    if not any(op.prim is WHERE and op.tag == DERIVED for op in fn.body.walk()):
+    if not any(op.prim in (WHERE, PRIMS[np.logical_not]) and op.tag == DERIVED for op in fn.body.walk()):
         return
     _Masks(fn).run()
 
@@ -55,12 +55,16 @@ class _Masks:
 
     def run(self) -> None:
         self._visit(self.fn.body)
-        self.uses = collect_uses(self.fn.body)
+        self.uses = live_uses(self.fn.body)
         for op in list(self.fn.body.walk()):
             if op.prim is WHERE and op.tag == DERIVED and _is_zero(op.args[2]) and op.parent is not None:
                 op.args = (op.args[0], self._without(op.args[1], op.args[0], op.parent, DEEP), op.args[2])
         ones: dict[Value, Any] = {}
-        for op in self.fn.body.walk():
+        for op in list(self.fn.body.walk()):
+            if op.prim in (ADD, ACCUM, SUB) and op.tag == DERIVED and op.parent is not None:
+                chosen = _choice(op, op.parent, self.uses)
+                if chosen is not None:
+                    ones[op.result] = chosen
             if op.prim is MUL and op.tag == DERIVED and op.parent is not None:
                 for a, b in (op.args, op.args[::-1]):
                     if _number(a) == 1.0 and _alike(op.result, b, op.parent.dims):
@@ -87,6 +91,8 @@ class _Masks:
             a, b = op.args[:2]
             if not _alike(op.result, a, dims) or not _alike(op.result, b, dims) or op.kwargs:
                 return None
+            if op.prim in OR and (_is_opposite(a, b) or _is_opposite(b, a)):
+                self.full.add(op.result)
             if a is b:
                 return a
             # ``a | (a & b)`` and ``a & (a | b)`` are a.
@@ -130,6 +136,85 @@ class _Masks:
             )
             for user in self.uses.get(x, ())
         )
+
+
+def _is_opposite(a: Any, b: Any) -> bool:
+    """The second mask is true where the first one is not."""
+    op = b.op if type(b) is Value else None
+    return op is not None and op.prim is PRIMS[np.logical_not] and op.args[0] is a and not op.kwargs
+
+
+def _choice(op: Op, region: Region, uses: dict[Value, list[Op | Region]]) -> Value | None:
+    """One choice for the sum of what a mask leaves and of what its opposite leaves, if nothing else reads these."""
+    parts = [_masked(x, op.result, region.dims, uses, DEEP) for x in op.args[:2]]
+    first, second = parts
+    if first is None or second is None or len(op.args) != 2:
+        return None
+    if op.prim is SUB:
+        second = (second[0], [-1.0, *second[1]])
+    if _is_opposite(second[0], first[0]):
+        first, second = second, first
+    if not _is_opposite(first[0], second[0]):
+        return None
+    made: list[Op] = []
+    products = []
+    for _, factors in (first, second):
+        product: Any = 1.0
+        for x in factors:
+            if type(product) is float and (type(x) is float or product == 1.0):
+                product = x if product == 1.0 else product * x
+            elif type(product) is float and product == -1.0:
+                made.append(derived(region, NEG, x, loc=op.loc))
+                product = made[-1].result
+            else:
+                made.append(derived(region, MUL, product, x, loc=op.loc))
+                product = made[-1].result
+        products.append(product)
+    made.append(derived(region, WHERE, first[0], *products, loc=op.loc))
+    if not _alike(op.result, made[-1].result, region.dims):
+        return None
+    at = region.ops.index(op)
+    region.ops[at:at] = made
+    return made[-1].result
+
+
+def _masked(
+    x: Any, like: Value, dims: Dims, uses: dict[Value, list[Op | Region]], depth: int
+) -> tuple[Value, list[Any]] | None:
+    """A mask and the factors of what it leaves, each an array or a number. What is one number everywhere is a number,
+    as the mask has the shape."""
+    op = x.op if type(x) is Value and depth else None
+    if op is None or op.tag != DERIVED or op.kwargs or len(uses.get(x, ())) != 1 or not _alike(like, x, dims):
+        return None
+    if op.prim is WHERE and _is_zero(op.args[2]) and _has_shape(op.args[0], like, dims):
+        return op.args[0], [_plain(op.args[1], like)]
+    if op.prim is NEG:
+        inner = _masked(op.args[0], like, dims, uses, depth - 1)
+        return None if inner is None else (inner[0], [-1.0, *inner[1]])
+    if op.prim is not MUL:
+        return None
+    for a, b in (op.args, op.args[::-1]):
+        if type(b) is Value and b.type.dtype == np.dtype(bool) and _has_shape(b, like, dims):
+            return b, [_plain(a, like)]
+        inner = _masked(a, like, dims, uses, depth - 1)
+        if inner is not None:
+            return inner[0], [*inner[1], _plain(b, like)]
+    return None
+
+
+def _plain(x: Any, like: Value) -> Any:
+    """The number that an array of this dtype is made of."""
+    op = x.op if type(x) is Value else None
+    if op is not None and op.prim is SPREAD and like.type.dtype == np.dtype(float):
+        t = type_of(op.args[0])
+        if t.is_scalar and t.dtype == np.dtype(float):
+            return op.args[0]
+    return x
+
+
+def _has_shape(mask: Any, like: Value, dims: Dims) -> bool:
+    have, want = type_of(mask).dims, like.type.dims
+    return have is not None and want is not None and len(have) == len(want) and all(map(dims.same, have, want))
 
 
 def _number(x: Any) -> float | None:

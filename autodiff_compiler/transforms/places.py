@@ -43,7 +43,7 @@ def are_apart(a: Path, b: Path, dims: Dims, shape: Sequence[DimLike] | None = No
         return False
     for axis in range(min(len(a[0][1]), len(b[0][1]))):
         x, y = item_along(a, axis), item_along(b, axis)
-        length = shape[axis] if shape is not None else None
+        length = shape[axis] if shape is not None and axis < len(shape) else None
         if x is not None and y is not None and (_is_before(x, y, dims, length) or _is_before(y, x, dims, length)):
             return True
     return False

@@ -77,7 +77,32 @@ def root_of_shares(x, w):
     return np.sum(np.sqrt(e) / np.sqrt(np.sum(e))) + np.sum(np.where(x > 0.0, e, 0.0)) / np.sum(e)
 
 
+K = np.array([2, 0, 1, 2])
+
+
+def cross_entropy(x, w):
+    z = x @ w
+    z = z - np.max(z, axis=1, keepdims=True)
+    return np.mean(np.log(np.sum(np.exp(z), axis=1)) - z[np.arange(len(x)), K])
+
+
+def cross_entropy_of_columns(x, w):
+    z = x.T - np.max(x, axis=1)
+    return np.sum((np.log(np.sum(np.exp(z), axis=0)) - z[K, np.arange(len(K))]) ** 2)
+
+
+def cross_entropy_in_batches(x, w):
+    total = 0.0
+    for start in range(0, len(x), 3):
+        stop = min(start + 3, len(x))
+        z = x[start:stop] @ w
+        z = z - np.max(z, axis=1, keepdims=True)
+        total += np.sum(np.log(np.sum(np.exp(z), axis=1)) - z[np.arange(stop - start), K[start:stop]])
+    return total
+
+
 SHIFTS = [
+    cross_entropy, cross_entropy_of_columns, cross_entropy_in_batches,
     log_sum, log_sum_with_axes_kept, log_sum_of_all, shares, shares_in_place, attention, soft_minimum,
     soft_minimum_at_a_temperature, in_a_loop, root_of_shares,
 ]  # fmt: skip
@@ -170,7 +195,24 @@ def product_over_the_axis(x, w):
     return np.sum((w @ e) / np.sum(e, axis=1))
 
 
+def picked_elsewhere(x, w):
+    z = x - np.max(x, axis=1, keepdims=True)
+    return np.sum(np.log(np.sum(np.exp(z), axis=1)) - z[K, np.arange(4) % 3])
+
+
+def picked_from_the_first_rows(x, w):
+    z = x - np.max(x, axis=1, keepdims=True)
+    return np.sum(np.log(np.sum(np.exp(z), axis=1)) - np.sum(z[np.arange(3), K[:3]]))
+
+
+def one_is_picked(x, w):
+    """The number of the first row is subtracted in each row."""
+    z = x - np.max(x, axis=1, keepdims=True)
+    return np.sum((np.log(np.sum(np.exp(z), axis=1)) - z[np.arange(1), K[:1]]) ** 2)
+
+
 NO_SHIFTS = [
+    picked_elsewhere, picked_from_the_first_rows, one_is_picked,
     not_put_back, put_back_twice, not_divided, one_is_added, along_the_other_axis, other_axes, another_temperature,
     used_beside, another_shift, something_else_in_its_place, a_part_is_stored, decides, carried, hinge,
     product_over_the_axis,

@@ -31,9 +31,8 @@ def histogram_grad(w, index, x):
     out_bar = np.zeros_like(out)
     # adjoint of line 13: picked = out[index]
     add_at(out_bar, index, 2.0 * out[index])
-    w_bar = np.zeros_like(w)
-    # adjoint of line 12: out[k] += w[k] * w[k]
-    w_bar[:2] = 2.0 * (out_bar[:2] * w[:2])
     # adjoint of line 10: np.add.at(out, index, w * x)
-    w_bar += out_bar[index] * x
+    w_bar = out_bar[index] * x
+    # adjoint of line 12: out[k] += w[k] * w[k]
+    w_bar[:2] += 2.0 * (out_bar[:2] * w[:2])
     return w_bar

@@ -18,10 +18,9 @@ import numpy as np
 
 
 def power_grad(z, w):
-    z_bar = np.zeros_like(z)
-    # adjoint of line 10: return np.sum(s) + np.real(z[0] * z[1])
-    z_bar[1] = z[0]
-    z_bar[0] = z[1]
     # adjoint of line 9: s = np.abs(z * w) ** 2
-    z_bar += 2.0 * np.conj(z * w) * w
+    z_bar = 2.0 * np.conj(z * w) * w
+    # adjoint of line 10: return np.sum(s) + np.real(z[0] * z[1])
+    z_bar[1] += z[0]
+    z_bar[0] += z[1]
     return z_bar

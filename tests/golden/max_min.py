@@ -19,11 +19,10 @@ import numpy as np
 def margin_grad(a):
     min_a = np.min(a, axis=0)
     a_0_0 = a[0, 0]
-    a_bar = np.zeros_like(a)
     # adjoint of line 9: return a.max() - np.sum(a.min(axis=0)) * max(a[0, 0], 0.5)
-    a_bar[0, 0] = 0.0 if a_0_0 < 0.5 else -min_a.sum()
     t = a == min_a
-    a_bar += np.broadcast_to(-max(a_0_0, 0.5), min_a.shape) / t.sum(axis=0) * t
+    a_bar = np.broadcast_to(-max(a_0_0, 0.5), min_a.shape) / t.sum(axis=0) * t
+    a_bar[0, 0] += 0.0 if a_0_0 < 0.5 else -min_a.sum()
     t = a == np.max(a)
     a_bar += np.divide(1.0, np.count_nonzero(t)) * t
     return a_bar

@@ -195,3 +195,21 @@ def test_indices_that_count_the_rows() -> None:
 
     w = np.linspace(0.0, 1.0, 18).reshape(2, 3, 3)
     assert "np.add.at" not in same_without(f, w, np.array([0, 2, 2]))
+
+
+def test_a_part_is_added_to_what_is_there() -> None:
+    def f(x: Any, k: Any) -> Any:
+        y = x * x
+        return np.sum(np.exp(y)) - np.sum(y[np.arange(len(k)), k]) + y[0, 0]
+
+    code = same_without(f, W, np.array([1, 1, 5, 0]))
+    assert "zeros" not in code
+
+
+def test_what_is_read_twice_is_not_changed() -> None:
+    def f(x: Any, k: Any) -> Any:
+        z = x - np.log(np.sum(np.exp(x), axis=1, keepdims=True))
+        y = np.sin(x)
+        return np.sum(z[np.arange(len(k)), k]) + np.sum(y * y) * y[0, 0]
+
+    same_without(f, W, np.array([1, 1, 5, 0]))

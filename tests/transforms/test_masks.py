@@ -89,3 +89,33 @@ def test_fewer_masks():
 def test_a_gap_is_masked():
     text = ad.grad(gates_with_a_gap).source(X)
     assert " = True" in text
+
+
+def test_a_mask_and_its_opposite_are_one_choice():
+    def f(x, w):
+        return np.sum(np.where(x > 0.3, 2.0 * np.sin(x), np.sin(x)) * w)
+
+    def of_numbers(x):
+        y = np.sin(x)
+        return np.sum(np.where(x > 0.3, 3.0 * y, -y))
+
+    def of_all(x):
+        y = x * x
+        return np.sum(np.where(x > 0.3, y, np.log(y)) / y)
+
+    for g, args in ((f, (X, X + 0.1)), (of_numbers, (X,)), (of_all, (X,))):
+        np.testing.assert_allclose(ad.grad(g)(*args), differences(g, *args), rtol=1e-6, atol=1e-8)
+    assert ad.grad(f).source(X, X).count("np.where") == 1
+    assert "logical_not" not in ad.grad(of_numbers).source(X)
+    found = ad.grad(of_numbers)(X.astype(np.float32))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, ad.grad(of_numbers)(X), rtol=1e-5)
+
+
+def test_a_choice_stays_a_strong_zero():
+    def f(x, w):
+        y = x * w
+        return np.sum(np.where(x > 0.0, np.sqrt(y), 2.0 * y))
+
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(ad.grad(f, argnums=1)(np.array([0.0, 4.0]), np.ones(2)), [0.0, 1.0])
