@@ -23,7 +23,7 @@ def f_grad(x, y):
     y_bar[0] = x[2]
     # adjoint of line 2: y[0] = np.sin(x[0]) * np.cos(x[1])
     y_bar_0 = y_bar[0]
-    x_bar[1] = -(y_bar_0 * sin_x_0 * np.sin(x_1))
+    x_bar[1] = -(y_bar_0 * sin_x_0) * np.sin(x_1)
     x_bar[0] = y_bar_0 * cos_x_1 * np.cos(x_0)
     return x_bar
 """
