@@ -618,5 +618,21 @@ def _flip(p: Printer, op: Op) -> tuple[str, int]:
     return p.call(op), ATOM
 
 
+def _part(name: str) -> Any:
+    """The real or imaginary part, of an array as its attribute."""
+
+    def printed(p: Printer, op: Op) -> tuple[str, int]:
+        numpys = len(op.args) == 1 and not op.kwargs and _is_numpys(op.args[0])
+        return f"{p.show(op.args[0], ATOM)}.{name}" if numpys else p.call(op), ATOM
+
+    return printed
+
+
 # NumPy's own functions, whose primitives are made elsewhere
-_BY_FN: dict[Any, Any] = {np.sum: _sum, np.dot: _dot, np.flip: _flip}
+_BY_FN: dict[Any, Any] = {
+    np.sum: _sum,
+    np.dot: _dot,
+    np.flip: _flip,
+    np.real: _part("real"),
+    np.imag: _part("imag"),
+}

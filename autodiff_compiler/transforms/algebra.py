@@ -36,6 +36,7 @@ from ..ir.types import Ty, same_dtype
 from ..operations.choices import OVER
 from ..operations.linalg import DOT
 from ..operations.reductions import SUM
+from .conjugates import conjugate_twice, of_both_parts
 
 
 def _is_number(x: Any, value: float) -> bool:
@@ -210,6 +211,9 @@ def _add(b: Builder, x: Any, y: Any) -> Any:
         return b.emit(SUB, x, _negated(y))
     if _negated(x) is not None and type(y) is Value and (y.type.is_scalar or b.tag is not None):
         return b.emit(SUB, y, _negated(x))
+    both = of_both_parts(b, x, y)
+    if both is not NotImplemented:
+        return both
     if b.tag is not None and b.cotangents is not None and not b.cotangents.shared:
         collected = _collected(b, x, y)
         if collected is not NotImplemented:
@@ -341,6 +345,9 @@ def _spread(b: Builder, g: Any, x: Any) -> Any:
 
 
 def _accum(b: Builder, a: Any, v: Any) -> Any:
+    both = of_both_parts(b, a, v)
+    if both is not NotImplemented:
+        return both
     if _negated(a) is not None and type(v) is Value and _covers(b, v, a.type.dims):
         if same_dtype(v.type.dtype, a.type.dtype) and v.type.kind == a.type.kind == "array":
             return b.emit(SUB, v, _negated(a))
@@ -617,6 +624,7 @@ def install(b: Builder) -> Builder:
         MUL: _mul, DIV: _div, NEG: _neg, ADD: _add, SUB: _sub, SPREAD: _spread, ACCUM: _accum, ADDAT: _addat, SET: _set,
         GET: _get, CAST: _cast, DIM: _dim, SUM_TO: _sum_to, SUM: _sum, OVER: _over,
     }  # fmt: skip
+    rules[PRIMS[np.conjugate]] = conjugate_twice
     for fn in (operator.matmul, np.matmul, np.dot):
         rules[PRIMS[fn]] = functools.partial(_dot, prim=PRIMS[fn])
     for prim, rule in rules.items():
