@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from ..ir.core import Builder, current, type_of
+from ..ir.core import Builder, Value, current, type_of
 from ..ir.infer import broadcast_dims, join_lengths, promote
 from ..ir.ops_common import Dtype, as_array, axes_of, is_array, mixed_dtype, must_equal, scalar_or_array
-from ..ir.opset import mark, reshape_dims
+from ..ir.opset import DIV, mark, reshape_dims
 from ..ir.types import ANY, DimLike, Ty, array
 from . import lib
 from .lib import call, conj, ndim, part, spread, swap
@@ -530,6 +530,9 @@ op("np.linalg.det", "a: array", type=_det_type)
 
 @vjp(np.linalg.det, "a")
 def _det(g: Any, out: Any, a: Any) -> Any:
+    quotient = g.op if type(g) is Value else None
+    if quotient is not None and quotient.prim is DIV and quotient.args[1] is out:
+        return _matrix(quotient.args[0]) * swap(call(runtime.inverse, a))  # that of a logarithm
     return _matrix(g) * call(runtime.cofactors, a)
 
 
