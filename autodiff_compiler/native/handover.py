@@ -48,8 +48,7 @@ from ..ir.opset import COPY
 from . import foreign, stacks
 from .emitting import NameTaken
 from .fusion import nested
-from .hoisting import hoist
-from .improvements import improve
+from .improvements import finish, improve
 from .lowering import Lowering, Result
 from .nest import (
     INDEX,
@@ -81,7 +80,6 @@ from .nest import (
 from .numbers import NotNative, Number
 from .promotion import Promoted
 from .rewriting import Fresh, all_reads, bound_by, walk
-from .rows import look_at_rows
 from .verifier import bindings, verify
 from .views import differs, whole
 
@@ -276,8 +274,7 @@ def cut(program: Program, given: Sequence[Name | Array], name: str) -> Cut:
     backward.append(Return(tuple([_own(v, backward, inner, buffers, kept, fresh) for v in last.values])))
     second = Program(name, (*saved, *given), backward)
     for half in (first, second):
-        hoist(half)
-        look_at_rows(half)
+        finish(half)
         verify(half)
     return Cut((first, second), tuple(saved), frozenset(written))
 

@@ -6,12 +6,11 @@ from ..analysis.sharing import Sharing
 from ..ir.core import Function, Value
 from . import basics, control, foreign, functions, stacks  # noqa: F401  (they enter what they lower)
 from .emitting import NameTaken
-from .hoisting import drop_unread, hoist
-from .improvements import improve
+from .hoisting import drop_unread
+from .improvements import finish, improve
 from .lowering import Lowered, Lowering
 from .parallel import in_parallel
 from .promotion import Promoted
-from .rows import look_at_rows
 from .verifier import verify
 
 
@@ -32,7 +31,6 @@ def lower(fn: Function, sharing: Sharing, name: str, parallel: bool = False) -> 
     if parallel:
         in_parallel(found.program, lowering.fresh)
         drop_unread(found.program)
-    hoist(found.program)
-    look_at_rows(found.program)
+    finish(found.program)
     verify(found.program)
     return found

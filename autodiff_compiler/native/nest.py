@@ -104,6 +104,7 @@ FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(["neg", "abs", "sign", "sqrt", "exp", "log", "log1p", "expm1", "log2", "log10", "exp2"], 1),
     **dict.fromkeys(["sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh"], 1),
     **dict.fromkeys(["arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "rint", "invert"], 1),
+    **dict.fromkeys(["many_exp", "many_log", "many_tanh"], 1),  # of which several are computed at once
     # of any dtype, giving truth
     **dict.fromkeys(["lt", "le", "gt", "ge", "eq", "ne", "and", "or"], 2),
     **dict.fromkeys(["not", "isnan", "isinf", "isfinite"], 1),

@@ -73,6 +73,7 @@ _INFIX = {
     "eq": ("==", COMPARE), "ne": ("!=", COMPARE), "and": ("and", AND), "or": ("or", OR),
 }  # fmt: skip
 _HELPERS = {"minimum", "maximum", "bound", "pieces", "position", "choose", "bitand", "bitor"}
+_HELPERS |= {"many_exp", "many_log", "many_tanh"}
 
 
 class Printer:

@@ -266,9 +266,12 @@ if AS_PYTHON:
     def add_product(out: Any, a: Any, b: Any) -> None:
         out += a @ b
 
+    many_exp, many_log, many_tanh = np.exp, np.log, np.tanh
 else:
     # These write LLVM's instructions at once. A function of their own in Numba takes 0.1 s to compile, `np.dot` 0.7 s.
     from llvmlite import ir
+
+    from . import elementary
 
     def _of_one_type(generate: Any, wanted: Any = types.Number) -> Any:
         """An operation on two numbers of one type, which it gives."""
@@ -334,6 +337,19 @@ else:
         if not isinstance(found, (types.Number, types.Boolean)):
             return None
         return found(types.boolean, found, found), lambda context, builder, signature, args: builder.select(*args)
+
+    def _of_floats(name: str) -> Any:
+        """A function of `native.elementary`."""
+
+        def typed(context: Any, x: Any) -> Any:
+            if not isinstance(x, types.Float):
+                return None
+            return x(x), lambda context, builder, signature, args: elementary.call(builder, name, args[0])
+
+        typed.__name__ = f"many_{name}"
+        return intrinsic(typed)
+
+    many_exp, many_log, many_tanh = map(_of_floats, ("exp", "log", "tanh"))
 
     @intrinsic
     def bound(context: Any, k: Any, n: Any) -> Any:
@@ -576,6 +592,9 @@ __all__ = [
     "choose",
     "in_parts",
     "longer",
+    "many_exp",
+    "many_log",
+    "many_tanh",
     "maximum",
     "minimum",
     "is_plain",
