@@ -103,7 +103,8 @@ def _machine_code(source: str, parallel: bool) -> str:
     refused = [line.removeprefix("# no machine code") for line in lines if line.startswith("# no machine code")]
     if refused:
         return f"machine code\n  none{refused[0]}"
-    calls = [lines[k + 1].strip() for k, line in enumerate(lines) if line.strip().startswith("with objmode(")]
+    heads = [k for k, line in enumerate(lines) if line.startswith("@in_python(")]
+    calls = [lines[k + 2].strip().removeprefix("return ").removeprefix("found = ") for k in heads]
     rows = [f"  {text}" for text in dict.fromkeys(calls)]
     loops = sum(line.strip().startswith("if in_parts(") for line in lines)
     rows += [f"  loops that threads run in parts: {loops}"] if parallel else []

@@ -70,10 +70,10 @@ def resolve(program: Program) -> None:
             break
     every = list(walk(program.body))
     used |= {name for s in every for name in bound_by(s)} | {p.name for p in program.params}
-    in_text = {name for s in every if isinstance(s, Foreign) for name in (*s.reads, *bound_by(s))}
+    given = {name for s in every if isinstance(s, Foreign) for name in bound_by(s)}
     new: dict[str, str] = {}
     for name, other in resolving.later:
-        if name in used - in_text and name not in new and is_temporary(name) and not is_temporary(other):
+        if name in used - given and name not in new and is_temporary(name) and not is_temporary(other):
             if other not in used:
                 new[name] = other
                 used.add(other)
@@ -95,7 +95,7 @@ def _rename(every: Sequence[Any], new: dict[str, str]) -> None:
         map_exprs(s, changed)
         for slot in s.__slots__:
             part = getattr(s, slot)
-            if isinstance(part, str) and part in new and slot != "text":
+            if isinstance(part, str) and part in new:
                 setattr(s, slot, new[part])
             elif isinstance(part, tuple):
                 setattr(s, slot, tuple([new.get(x, x) if isinstance(x, str) else x for x in part]))
@@ -195,8 +195,6 @@ def renamed(e: Expr, known: Buffers) -> Expr:
 
 def renamed_in(s: Any, known: Buffers) -> Any:
     """The statement, which has no blocks, with other names for what it reads."""
-    if isinstance(s, Foreign):
-        return s  # its text holds names
     values = {}
     for slot in s.__slots__:
         part = getattr(s, slot)

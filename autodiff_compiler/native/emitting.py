@@ -21,7 +21,7 @@ from .views import ONE, ZERO, base_and_offset, differs, plus
 # What the text of a program calls.
 RESERVED = frozenset({
     "np", "math", "numba", "inf", "nan", "bail", "range", "max", "min", "abs", "len", "int", "float", "Native", "njit",
-    "objmode", "plus", "longer", "choose", "bound", "minimum", "maximum", "bitand", "bitor", "threads",
+    "plus", "longer", "choose", "bound", "minimum", "maximum", "bitand", "bitor", "threads",
     "thread_count", "pieces", "in_parts", "position", "apart", "quotient", "complex", "many_exp", "many_log",
     "many_tanh",
 })  # fmt: skip
@@ -51,24 +51,14 @@ class Frame:
     named: dict[Expr, Name] = field(default_factory=dict)
 
 
-class NameTaken(Exception):
-    """A name of the program is one that the text of a call needs."""
-
-    def __init__(self, names: frozenset[str]):
-        super().__init__()
-        self.names = names
-
-
 class Emitting:
     """A program that is being made.
 
-    kept:   names that calls need
     leasts: what some ints are not less than
     """
 
-    def __init__(self, kept: frozenset[str]):
-        self.kept = set(kept)
-        self.taken_names: set[str] = {*RESERVED, *kept}
+    def __init__(self) -> None:
+        self.taken_names: set[str] = set(RESERVED)
         self.frames: list[Frame] = [Frame([])]
         self.leasts: dict[Name | Length, int] = {}
 
@@ -127,13 +117,6 @@ class Emitting:
             name = f"{stem}_{n}" if stem[-1].isdigit() else f"{stem}{n}"
         self.taken_names.add(name)
         return name
-
-    def keep(self, names: set[str]) -> None:
-        """The text of a call needs these names. Raises NameTaken if the program has given one away."""
-        if taken := (names & self.taken_names) - self.kept - RESERVED:
-            raise NameTaken(frozenset(taken | self.kept))
-        self.kept |= names
-        self.taken_names |= names
 
     def named(self, e: Expr, stem: str) -> Expr:
         """A name for a number; one for equal ones."""

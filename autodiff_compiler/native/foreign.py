@@ -12,9 +12,8 @@ import numpy as np
 from ..codegen.expressions import Printer
 from ..ir import opset
 from ..ir.core import Op, Value, leaves, type_of
-from ..ir.spelling import identifier
 from .lowering import Lowering
-from .nest import Const, Expr, Foreign, Length, Name
+from .nest import BOOL, Call, Const, Expr, Foreign, Length, Name
 from .numbers import LOADED, NotNative, Number
 from .views import ONE, whole
 
@@ -25,10 +24,16 @@ _KINDS = {"py": "py", "generic": "np"}
 
 
 class _Names:
-    """The names of operands in the text of a call."""
+    """The operands of a call, and their names in its text."""
 
     def __init__(self) -> None:
+        self.args: list[Expr | str] = []
         self.texts: dict[Value, str] = {}
+
+    def new(self, arg: Expr | str) -> str:
+        if arg not in self.args:
+            self.args.append(arg)
+        return f"x{self.args.index(arg)}"
 
     def of(self, v: Value) -> str:
         return self.texts[v]
@@ -41,23 +46,14 @@ class _Names:
 
 
 class _Printer(Printer):
-    """Prints calls. What it binds in the module has names of its own: the NumPy code binds things there, too.
+    """Prints calls."""
 
-    known: what the calls of the program have bound so far
-    """
-
-    def __init__(self, names: _Names, known: dict[str, Any]):
+    def __init__(self, names: _Names):
         super().__init__(names, {})  # type: ignore[arg-type]
-        self.known = known
 
     def bind(self, x: Any) -> str:
-        stem = f"native_{identifier(getattr(x, '__name__', type(x).__name__), 'constant')}"
-        name, n = stem, 1
-        while self.known.setdefault(name, x) is not x:
-            n += 1
-            name = f"{stem}_{n}"
-        self.objects[name] = x
-        return name
+        """Machine code on disk is found by its text, which does not say what an object is."""
+        raise NotNative(f"a call with {getattr(x, '__name__', type(x).__name__)}")
 
 
 def call(self: Lowering, op: Op) -> None:
@@ -65,14 +61,12 @@ def call(self: Lowering, op: Op) -> None:
     prim = op.prim
     if op.regions or prim.effects or prim.foreign or prim in opset.STORES or prim in _NOT_CALLED or not op.results:
         raise NotNative(f"{prim.name} has no native form", op)
-    names, reads = _Names(), []
+    names = _Names()
     for v in leaves((op.args, op.kwargs)):
-        text, name = _operand(self, op, v)
-        names.texts[v] = text
-        reads += [] if name is None else [name]
-    printer = _Printer(names, self.bound)
+        if v not in names.texts:
+            names.texts[v] = _operand(self, op, v, names)
+    printer = _Printer(names)
     text = printer.expression(op)[0]
-    self.keep({*printer.helpers, *printer.objects, *(name for group in printer.imports.values() for name in group)})
     results: list[tuple[str, Any, int | None]] = []
     shown = []
     for r in op.results:
@@ -87,36 +81,35 @@ def call(self: Lowering, op: Op) -> None:
             self.values[r] = Number(Name(name, t.dtype), t.dtype, _KINDS.get(t.kind, "?"), 64)
         shown.append(name)
     self.flush()
-    self.emit(Foreign(tuple(results), text, tuple(dict.fromkeys(reads)), prim.alias != "fresh"))
+    done = self.fresh("done")
+    self.emit(Foreign(tuple(results), done, text, tuple(names.args), prim.alias != "fresh"))
+    self.bail(Call("not", (Name(done, BOOL),), BOOL))
     self.foreign.append(printer)
 
 
-def _operand(self: Lowering, op: Op, v: Value) -> tuple[str, str | None]:
-    """The text of an operand, and the name that it reads."""
+def _operand(self: Lowering, op: Op, v: Value, names: _Names) -> str:
+    """The text of an operand."""
     if self.is_array(v):
         view = self.view(v)
         turned = len(view.shape) == 2 and not view.is_dense and view.transposed(None).is_dense
         name = self.buffer_of(view.transposed(None)) if turned else self.dense(v)
-        return name + (".T" if turned else ""), name
+        return names.new(name) + (".T" if turned else "")
     found = self.values.get(v)
     if isinstance(found, tuple):
-        return f"({', '.join([_text(self.named(n, 'n')) for n in found])},)", None
+        return f"({', '.join([_text(self.named(n, 'n'), names) for n in found])},)"
     number = self.number(v)
     if number.kind == "?" and type_of(v).kind not in ("py", "generic"):
         number = Number(number.expr, number.dtype, "np")
     e = self.named(number.expr, "t")
-    if not isinstance(e, Name):
-        return _text(e), e.array if isinstance(e, Length) else None
+    if isinstance(e, (Const, Length)):
+        return _text(e, names)
     kind = number.kind if number.kind != "?" else "np" if type_of(v).kind == "generic" else "py"
-    return (f"np.{_scalar(number.dtype)}({e.name})" if kind == "np" else e.name), e.name
+    return f"np.{_scalar(number.dtype)}({names.new(e)})" if kind == "np" else names.new(e)
 
 
-def _text(e: Expr) -> str:
-    """A name, a constant or a length as Python."""
-    if isinstance(e, Length):
-        return f"{e.array}.shape[{e.axis}]"
-    assert isinstance(e, (Name, Const))
-    return e.name if isinstance(e, Name) else repr(e.value)
+def _text(e: Expr, names: _Names) -> str:
+    """A number as Python."""
+    return repr(e.value) if isinstance(e, Const) else names.new(e)
 
 
 def _scalar(dtype: np.dtype[Any]) -> str:

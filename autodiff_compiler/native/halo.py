@@ -521,7 +521,8 @@ def _shared(s: Any) -> list[tuple[str, str]]:
     if isinstance(s, Pop):
         return [(s.name, s.stack)]
     if isinstance(s, Foreign):
-        return [(name, other) for name, _, axes in s.results if axes is not None for other in s.reads]
+        given = [x for x in s.args if isinstance(x, str)]
+        return [(name, other) for name, _, axes in s.results if axes is not None for other in given]
     return []
 
 

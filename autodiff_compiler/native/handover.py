@@ -46,7 +46,6 @@ from ..analysis.sharing import Sharing
 from ..ir.core import DERIVED, Function, Op, Value
 from ..ir.opset import COPY
 from . import foreign, stacks
-from .emitting import NameTaken
 from .fusion import nested
 from .improvements import finish, improve
 from .lowering import Lowering, Result
@@ -115,16 +114,13 @@ class Halves:
 
 def lower_halves(fn: Function, sharing: Sharing, split: int, names: tuple[str, str]) -> Halves:
     """The two programs of a function whose first `split` results are those of the first. Raises NotNative."""
-    kept: frozenset[str] = frozenset()
     written: frozenset[int] = frozenset()
     promoted: frozenset[Value] = frozenset()
     while True:
         lent = _copies_of_parameters(fn, written)
-        lowering = Lowering(fn, sharing, foreign.call, stacks.room, kept, split, lent, promoted)
+        lowering = Lowering(fn, sharing, foreign.call, stacks.room, split, lent, promoted)
         try:
             return _lower(lowering, names)
-        except NameTaken as error:
-            kept = error.names
         except _Written as error:
             written |= error.numbers
         except Promoted as error:
@@ -387,7 +383,7 @@ def _replace(block: Sequence[Stmt], new: Callable[[Expr], Expr]) -> None:
                 _replace(part, new)
             elif isinstance(part, _EXPRS):
                 setattr(s, slot, made(part))
-            elif isinstance(part, tuple) and not isinstance(s, Foreign):
+            elif isinstance(part, tuple):
                 setattr(s, slot, tuple([made(item) for item in part]))
 
 

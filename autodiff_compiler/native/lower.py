@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..analysis.sharing import Sharing
 from ..ir.core import Function, Value
 from . import basics, control, foreign, functions, stacks  # noqa: F401  (they enter what they lower)
-from .emitting import NameTaken
 from .hoisting import drop_unread
 from .improvements import finish, improve
 from .lowering import Lowered, Lowering
@@ -16,15 +15,12 @@ from .verifier import verify
 
 def lower(fn: Function, sharing: Sharing, name: str, parallel: bool = False) -> Lowered:
     """The program of a function. Raises NotNative. With `parallel`, threads run its loops where they may."""
-    kept: frozenset[str] = frozenset()
     promoted: frozenset[Value] = frozenset()
     while True:
         try:
-            lowering = Lowering(fn, sharing, foreign.call, stacks.room, kept, promoted=promoted)
+            lowering = Lowering(fn, sharing, foreign.call, stacks.room, promoted=promoted)
             found = lowering.run(name)
             break
-        except NameTaken as error:
-            kept = error.names
         except Promoted as error:
             promoted |= {error.value}
     improve(found.program)

@@ -112,10 +112,10 @@ class Lowering(Emitting):
     def __init__(
         self, fn: Function, sharing: Sharing, call: Callable[[Lowering, Op], None],
         room: Callable[[Lowering, Value, np.dtype[Any], tuple[Expr, ...]], View | None],
-        kept: frozenset[str] = frozenset(), split: int | None = None, lent: frozenset[Op] = frozenset(),
+        split: int | None = None, lent: frozenset[Op] = frozenset(),
         promoted: frozenset[Value] = frozenset(),
     ):  # fmt: skip
-        super().__init__(kept)
+        super().__init__()
         self.call = call
         self.room = room
         self.split = split

@@ -309,14 +309,15 @@ class AddProduct:
 class Foreign:
     """A call of Python code. `results` are names, dtypes and numbers of axes, None for numbers.
 
-    text:  the call
-    reads: the names in it
+    done:  the name of what says whether it gave them; it did not if it raised
+    text:  the call, in which `args`, which are numbers and buffers, are x0, x1 and so on
     again: what it gives may share memory with its operands
     """
 
     results: tuple[tuple[str, np.dtype[Any], int | None], ...]
+    done: str
     text: str
-    reads: tuple[str, ...] = ()
+    args: tuple[Expr | str, ...] = ()
     again: bool = False
 
 
@@ -457,5 +458,5 @@ def _show_line(s: Any) -> str:
         sides = [name + (".T" if t else "") for name, t in zip((s.left, s.right), s.transposed)]
         return f"{s.into} += {' @ '.join(sides)}"
     if isinstance(s, Foreign):
-        return f"{', '.join([name for name, _, _ in s.results])} = python {s.text}"
+        return f"{', '.join([s.done, *[name for name, _, _ in s.results]])} = python {s.text} of {values(s.args)}"
     return f"return {values(s.values)}"

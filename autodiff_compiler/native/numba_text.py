@@ -20,7 +20,7 @@ def first(x):
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -80,14 +80,16 @@ class Printer:
     """Prints one program.
 
     helpers:   the functions of `native.support` that it calls
-    functions: the lines of the functions for its loops in parts
+    functions: the lines of the functions for its loops in parts and for its calls of Python code
+    calls:     the names of the latter
     """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.helpers: set[str] = set()
         self.functions: list[str] = []
-        self.loop = "loop{}"  # the names of these functions
+        self.calls: dict[tuple[str, ...], str] = {}
+        self.stem = ""  # with which their names start
         self.loops = 0
         self.bail = "bail()"
         self.read: set[str] = set()
@@ -165,7 +167,8 @@ class Printer:
             sides = [name + (".T" if t else "") for name, t in zip((s.left, s.right), s.transposed)]
             self.line(depth, f"{self.helper('add_product')}({s.into}, {', '.join(sides)})")
         elif isinstance(s, Foreign):
-            self.foreign(s, depth)
+            names = [s.done, *[name for name, _, _ in s.results if name in self.read]]
+            self.line(depth, f"{', '.join(names)}{',' * (len(names) == 1)} = {self.function_of(s)}")
         elif isinstance(s, Return):
             self.line(depth, "return " + ", ".join(["True", *[v if isinstance(v, str) else show(v) for v in s.values]]))
         else:
@@ -174,7 +177,7 @@ class Printer:
     def parallel(self, s: Parallel, depth: int) -> None:
         """The loop is a function of its own, of all that it reads."""
         self.loops += 1
-        name = self.loop.format(self.loops)
+        name = f"{self.stem}loop{self.loops}"
         inside: list[Stmt] = [*s.before, For(s.index, s.low, s.high, 1, s.body), *s.after]
         bound = {s.part, s.first, s.last, *[x for inner in walk(inside) for x in bound_by(inner)]}
         args = [x for x in dict.fromkeys(all_reads(inside)) if x not in bound]
@@ -200,22 +203,26 @@ class Printer:
         self.line(depth, f"if {self.helper('in_parts')}(threads, {name}, {bounds}, {given}):")
         self.line(depth + 1, f"return {self.bail}")
 
-    def foreign(self, s: Foreign, depth: int) -> None:
-        self.helper("objmode")
-        types = []
-        for name, dtype, axes in s.results:
-            if name not in self.read:
-                continue
-            kind = "boolean" if dtype == BOOL else dtype.name
-            types.append(
-                f'{name}="{kind}"' if axes is None else f'{name}="{kind}[{", ".join([*[":"] * (axes - 1), "::1"])}]"'
-            )
-        self.line(depth, f"with objmode({', '.join(types)}):")
-        self.line(depth + 1, f"{', '.join([name for name, _, _ in s.results])} = {s.text}")
-        for name, _, axes in s.results:
-            if axes is not None and name in self.read:
-                made = f'np.array({name}, order="C")' if s.again else f"np.ascontiguousarray({name})"
-                self.line(depth + 1, f"{name} = {made}")
+    def function_of(self, s: Foreign) -> str:
+        """The call of a function that calls Python code. Calls that are alike have one."""
+        kinds, shown = [], []
+        for k, (name, dtype, axes) in enumerate(s.results):
+            if name in self.read:
+                kind = "boolean" if dtype == BOOL else dtype.name
+                kinds.append(kind if axes is None else f"{kind}[{', '.join([*[':'] * (axes - 1), '::1'])}]")
+                found = s.text if len(s.results) == 1 else f"found[{k}]"
+                how = 'np.array({}, order="C")' if s.again else "np.ascontiguousarray({})"
+                shown.append(found if axes is None else how.format(found))
+        params = ", ".join([f"x{k}" for k in range(len(s.args))])
+        lines = [f"    found = {s.text}"] if len(s.results) > 1 or not shown else []
+        lines.append(f"    return {', '.join(shown)}" if shown else "    return ()")
+        head = f"@{self.helper('in_python')}({', '.join([repr(kind).replace(chr(39), chr(34)) for kind in kinds])})"
+        key = (head, params, *lines)
+        name = self.calls.get(key)
+        if name is None:
+            name = self.calls[key] = f"{self.stem}call{len(self.calls) + 1}"
+            self.functions += [head, f"def {name}({params}):", *lines, "", ""]
+        return f"{name}({', '.join([x if isinstance(x, str) else self.show(x) for x in s.args])})"
 
     def made(self, s: Alloc) -> str:
         shape, dtype = self.shape(s.shape), "" if s.dtype == F8 else f", {_dtype(s.dtype)}"
@@ -319,22 +326,6 @@ def _with_joined_bails(block: Sequence[Stmt]) -> list[Stmt]:
     return out
 
 
-def calls_apart(block: Sequence[Stmt]) -> bool:
-    """There are several calls of Python code, and not every path leads through the first."""
-    found = list(_calls(block))
-    return len(found) > 1 and not any(s is found[0] for s in block)
-
-
-def _calls(block: Sequence[Any]) -> Iterator[Foreign]:
-    for s in block:
-        if isinstance(s, Foreign):
-            yield s
-        elif isinstance(s, Branch):
-            yield from _calls([*s.then, *s.orelse])
-        elif isinstance(s, (For, Forever)):
-            yield from _calls(s.body)
-
-
 def text_of(program: Program, results: Sequence[tuple[Any, ...]] | None = None, printer: Any = None) -> list[str]:
     """The lines of two functions: the program, and what it returns where it bails.
 
@@ -356,14 +347,11 @@ def text_of(program: Program, results: Sequence[tuple[Any, ...]] | None = None, 
             nothing.append(f"[{empty}]" if any(is_stack) else empty)
     printer.bail = f"{program.name}_bail()"
     printer.read = set(all_reads(program.body))
-    if calls_apart(program.body):
-        # Numba keeps what the first such block in the text makes, and uses it in the others: issue 9574 of Numba.
-        printer.helper("objmode")
-        printer.lines += ["    with objmode():", "        pass"]
     names = {*printer.read, *[name for s in walk(program.body) for name in bound_by(s)]}
-    printer.loop = f"{program.name}_loop{{}}"
-    while any(name.startswith(printer.loop[:-2]) for name in names):
-        printer.loop = f"_{printer.loop}"
+    printer.functions = []
+    printer.stem = f"{program.name}_"
+    while any(name.startswith(printer.stem) for name in names):
+        printer.stem = f"_{printer.stem}"
     printer.block(program.body, 1)
     params = ", ".join([*(["threads"] if printer.loops else []), *[p.name for p in program.params]])
     return [

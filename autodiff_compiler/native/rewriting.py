@@ -120,7 +120,7 @@ def bound_by(s: Any) -> list[str]:
     if isinstance(s, Parallel):
         return [s.index, s.part, s.first, s.last]
     if isinstance(s, Foreign):
-        return [name for name, _, _ in s.results]
+        return [s.done, *[name for name, _, _ in s.results]]
     return [s.array] if isinstance(s, Grow) else []
 
 

@@ -7,7 +7,6 @@ environment, programs run as the Python code that they are: slow, to be stepped 
 from __future__ import annotations
 
 import base64
-import contextlib
 import functools
 import itertools
 import linecache
@@ -15,21 +14,18 @@ import logging
 import os
 import pickle
 import threading
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy._core import umath
 
+from . import outside
+
 VARIABLE = "AUTODIFF_COMPILER_NATIVE"
 LOG = logging.getLogger("autodiff_compiler")
 PATIENCE = 20  # calls in a row that bail, after which a program is not tried any more
 AS_PYTHON = os.environ.get(VARIABLE, "") == "python"
-
-
-class Called(TypeError):
-    """A call of NumPy raised, in a program that runs as Python."""
 
 
 class Disk(Protocol):
@@ -49,16 +45,9 @@ if AS_PYTHON:
 
     apart = njit
 
-    @contextlib.contextmanager
-    def objmode(**types: str) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            raise Called from error
 else:
     import llvmlite  # type: ignore[import-untyped]
     import numba
-    from numba import objmode
     from numba.core import caching, compiler, serialize, types
     from numba.core import cgutils as _cgutils
     from numba.extending import intrinsic
@@ -70,20 +59,7 @@ else:
         error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
     )
     # Other threads run meanwhile, as they do while NumPy computes.
-    _as_program = _njit(error_model="numpy", no_cfunc_wrapper=True, nogil=True)
-
-    def as_program(fn: Any) -> Any:
-        """What Numba makes of a program. That Python code in it holds the lock is no news to its user."""
-        made = _as_program(fn)
-        compile_ = made.compile
-
-        def silently(signature: Any) -> Any:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Code running in object mode", numba.NumbaWarning)
-                return compile_(signature)
-
-        made.compile = silently
-        return made
+    as_program = _njit(error_model="numpy", no_cfunc_wrapper=True, nogil=True)
 
     def apart(fn: Any) -> Any:
         """Likewise, of a function whose buffers do not overlap where it writes.
@@ -190,8 +166,8 @@ class Native:
             self.stop(f"{PATIENCE} calls in a row met what is left to NumPy")
 
     def failed(self, error: Exception) -> None:
-        """A call of Python code raised, which the NumPy code raises where it belongs; or there is no machine code."""
-        if AS_PYTHON and not isinstance(error, Called) and isinstance(error, (NameError, IndexError, TypeError)):
+        """Numba's code raised, for want of memory say, or there is no machine code."""
+        if AS_PYTHON and isinstance(error, (NameError, IndexError, TypeError)):
             raise AssertionError(f"machine code would go on where Python raises {error!r}") from error
         if not AS_PYTHON and not self.run.signatures:
             lines = str(error).strip().splitlines() or [type(error).__name__]
@@ -418,6 +394,8 @@ else:
         return context.get_dummy_value()
 
 
+in_python = outside.run_as_python if AS_PYTHON else outside.compiled
+
 # --- loops in parts ---------------------------------------------------------------------------------------------------
 
 # An addition of two floats in a loop takes about a nanosecond, and a thread some microseconds to begin.
@@ -591,6 +569,7 @@ __all__ = [
     "bound",
     "choose",
     "in_parts",
+    "in_python",
     "longer",
     "many_exp",
     "many_log",
@@ -600,7 +579,6 @@ __all__ = [
     "is_plain",
     "njit",
     "numpy_function",
-    "objmode",
     "owned",
     "pieces",
     "plus",

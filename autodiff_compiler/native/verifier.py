@@ -229,9 +229,12 @@ class _Verifier:
             if not left[0] == right[0] == self.array(s.into)[0] or left[1] + right[1] - 2 != self.array(s.into)[1]:
                 raise NestError(f"{s.left} @ {s.right} is added to {s.into}, which is {self.array(s.into)}")
         elif isinstance(s, Foreign):
-            for name in s.reads:
-                if name not in self.known:
-                    raise NestError(f"{name} is read, and is not bound here")
+            for x in s.args:
+                if isinstance(x, str):
+                    self.array(x)
+                else:
+                    self.expr(x)
+            self.bind(s.done, (BOOL, None))
             for name, dtype, axes in s.results:
                 self.bind(name, (dtype, axes))
         elif isinstance(s, Return):
@@ -246,7 +249,7 @@ def _bound_in(block: Sequence[Any]) -> Iterator[str]:
     """The names to which statements give something."""
     for s in block:
         if isinstance(s, Foreign):
-            yield from [name for name, _, _ in s.results]
+            yield from [s.done, *[name for name, _, _ in s.results]]
         elif isinstance(s, (For, Parallel)):
             yield s.index
         elif isinstance(getattr(s, "name", None), str):

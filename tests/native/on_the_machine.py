@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pickle
 
+import numba
 import numpy as np
 
 import autodiff_compiler as ad
 from autodiff_compiler.native import support
+from tests.native import test_outside
 from tests.native.both import agree, bailed, why_not
 from tests.native.test_guards import X, counts, put, quotient, read_in_loop, store_at
 from tests.native.test_lowering import X as LONG
@@ -80,6 +82,14 @@ def main() -> None:
         native = agree(calls_in_loops, np.eye(2) * 2.0 + 0.1, n)
         assert not bailed(native)
     agree(raises_in_a_call, X, 2)
+    for f in test_outside.PROGRAMS:
+        native = agree(f, test_outside.A, test_outside.V, argnums=(0, 1), rtol=1e-9)
+        assert why_not(native) is None and not bailed(native), f
+        agree(f, np.zeros((4, 4)), test_outside.V, argnums=(0, 1))
+    test_outside.test_in_threads()
+    in_numba = numba.njit(lambda a, v, g=ad.grad(test_outside.several_alike): g(a, v) * 2.0)
+    want = 2.0 * ad.grad(test_outside.several_alike)(test_outside.A, test_outside.V)
+    np.testing.assert_allclose(in_numba(test_outside.A, test_outside.V), want, rtol=1e-9)
     agree(quotient, 1.0, 0.0, argnums=(0, 1))
     agree(lambda x: np.sum(np.sin(x) * 0.1), X.astype(np.float32), rtol=1e-5)
     for x in (X[::-1], X[::2]):
