@@ -164,10 +164,15 @@ def collect_uses(region: Region) -> dict[Value, list[Op | Region]]:
 
 
 def live_uses(region: Region) -> dict[Value, list[Op | Region]]:
-    """The uses of values, without those by operations of a derivative, and `LOOSE` ones, that nothing reads any more."""
+    """The uses of values, without those by what only derivatives need, or is `LOOSE`, and nothing reads any more."""
     uses = collect_uses(region)
     for op in reversed(list(region.walk())):
-        if op.tag in (DERIVED, LOOSE) and not op.regions and not op.prim.effects and not any(uses.get(r) for r in op.results):
+        if (
+            op.tag in (DERIVED, LOOSE)
+            and not op.regions
+            and not op.prim.effects
+            and not any(uses.get(r) for r in op.results)
+        ):
             for v in op.operands():
                 uses[v] = [user for user in uses[v] if user is not op]
     return uses

@@ -169,6 +169,8 @@ def decayed(x: Any, k: Any) -> Any:
 
 def rolled(x: Any) -> Any:
     return np.sum((np.roll(x, 1) - x) ** 2)
+
+
 def attended(k: Any, q: Any) -> Any:
     return np.sum((q[:, :2] @ k[:, :2].T) ** 3)
 
