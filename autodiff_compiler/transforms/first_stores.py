@@ -50,8 +50,11 @@ def store_first(fn: Function, before_change: Callable[[], None] | None = None) -
     if sums:
         if before_change is not None:
             before_change()
+        done: set[Op] = set()
         for stores, added, other in sums:
-            _add_parts(stores, added, other)
+            if added not in done:  # both of its operands may be zeros with parts stored
+                _add_parts(stores, added, other)
+                done.add(added)
         drop_dead(fn)  # the zeros, and their shape
         made = [op for op in fn.body.walk() if op.tag == DERIVED and _makes_zeros(op)]
         uses = collect_uses(fn.body)

@@ -213,3 +213,13 @@ def test_what_is_read_twice_is_not_changed() -> None:
         return np.sum(z[np.arange(len(k)), k]) + np.sum(y * y) * y[0, 0]
 
     same_without(f, W, np.array([1, 1, 5, 0]))
+
+
+def test_both_operands_of_a_sum_are_zeros_with_parts_stored() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.gradient(x) ** 2) + np.median(x * x) + np.percentile(x, 30) + np.quantile(x, 0.5)
+
+    x = np.array([0.7, -1.3, 2.1])
+    found = ad.grad(f)(x)
+    h = 1e-6 * np.eye(3)
+    np.testing.assert_allclose(found, [(f(x + d) - f(x - d)) / 2e-6 for d in h], rtol=1e-7)
