@@ -58,7 +58,7 @@ from .first_stores import store_first
 from .helpers import has_helpers, share_helpers
 from .indices import repeat_indices
 from .inplace import InPlace
-from .invariants import hoist_invariants
+from .invariants import hoist_invariants, hoist_numbers
 from .inverses import use_inverses
 from .items import name_items
 from .jacobian import combine, is_number, stack_cotangents, stack_tangents
@@ -209,6 +209,12 @@ def _reassociate(task: Task) -> None:
         task.before_change()
         task.before_change = None
     reassociate(task.fn)
+
+
+def _hoist_numbers(task: Task) -> None:
+    if hoist_numbers(task.fn, task.before_change):
+        task.before_change = None
+        merge_equal(task.fn)
 
 
 def _use_inverses(task: Task) -> None:
@@ -397,6 +403,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "numbers", _numbers,
          "any function", "numbers that loops compute one by one are Python's, their arrays are lists",
          lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
+    Pass("print", "steady", _hoist_numbers,
+         "a function that nobody differentiates again", "no loop over numbers computes one that it does not change",
+         lambda task: not task.loops and _has_regions(task)),
     Pass("print", "shortcuts", _take_shortcuts,
          "a function that nobody differentiates again", "no function is called that takes long to start",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),

@@ -26,12 +26,12 @@ def lattice_grad(p, up):
     p_minus_1 = p - 1.0
     saved = []
     v = np.maximum(p_minus_1, 0.0).tolist()
+    one_minus_up = 1.0 - up
     for i in range(n - 1, 0, -1):
         for j in range(i):
             v_next, v_j = v[j + 1], v[j]
             saved.append((v_j, v_next))
-            v[j] = up * v_next + (1.0 - up) * v_j
-    one_minus_up = 1.0 - up
+            v[j] = up * v_next + one_minus_up * v_j
     v_bar = [0.0] * p.shape[0]
     # adjoint of line 14: return v[0]
     v_bar[0] = 1.0

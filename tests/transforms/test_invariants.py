@@ -1,5 +1,6 @@
 """What loops do not change is computed in front of them, where nobody can tell."""
 
+import math
 import warnings
 
 import numpy as np
@@ -240,3 +241,50 @@ def test_what_stands_behind_an_error_stays_there():
         ad.grad(f)(X * X, W * W)
         with pytest.raises(ValueError, match="negative"):
             ad.grad(f)(-X * X, -W * W)
+
+
+def hawkes(x, base, jump, decay):
+    excitement = before = total = 0.0
+    for t in x:
+        excitement *= math.exp(-decay * (t - before))
+        total -= math.log(base + jump * decay * excitement)
+        total += jump * (1.0 - math.exp(-decay * t)) * len(x)
+        excitement += 1.0
+        before = t
+    return total
+
+
+def of_arrays(x, k):
+    for _ in range(3):
+        x = np.sin(x) * (1.0 - k)
+    return np.sum(x)
+
+
+def unbound(x, n, m):
+    for i in range(n):
+        scale = x * 2.0
+        for _ in range(m):
+            x = x - scale * 0.5 * x
+    for _ in range(m):
+        x = x * (scale + 1.0)
+    return x
+
+
+def test_numbers_leave_loops_over_numbers():
+    x = np.array([0.2, 0.9, 1.4])
+    args = 0.5, 0.6, 1.2
+    value, gradient = ad.value_and_grad(hawkes, argnums=(0, 1, 2, 3))(x, *args)
+    assert value == hawkes(x, *args)
+    for k, found in enumerate(gradient):
+        assert found == pytest.approx(differences(hawkes, x, *args, argnum=k), rel=1e-5, abs=1e-7)
+    text = ad.grad(hawkes).source(x, *args)
+    assert text.index("minus_decay = -decay") < text.index("for ") > text.index("jump_decay = jump * decay")
+    assert "* (1.0 - k)" in ad.grad(of_arrays).source(x, 0.5)
+
+
+def test_numbers_that_are_not_there_are_not_computed():
+    gradient = ad.value_and_grad(unbound)
+    for n, m in ((2, 2), (1, 0), (0, 0), (2, 1)):
+        assert gradient(0.3, n, m) == pytest.approx((unbound(0.3, n, m), differences(lambda x: unbound(x, n, m), 0.3)))
+    with pytest.raises(UnboundLocalError):
+        gradient(0.3, 0, 2)

@@ -179,6 +179,13 @@ def halves(x: Any) -> Any:
     return np.sum(np.sin(x[:2])) * np.sum(x[2:] ** 2)
 
 
+def grown(x: Any, k: Any) -> Any:
+    s = x[0]
+    for _ in range(3):
+        s = (1.0 - k) * s * s
+    return s
+
+
 def value(f: Any, **options: Any) -> Any:
     return ad.value_and_grad(f, argnums=(0, 1) if f is both else 0, **options)
 
@@ -208,6 +215,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "transposes": (value, attended, (W, W)),
     "templates": (value, appended, (X,)),
     "numbers": (value, filled, (X,)),
+    "steady": (value, grown, (X, 0.5)),
     "shortcuts": (value, rolled, (X,)),
     "rows": (value, relaxed, (W,)),
     "first stores": (value, halves, (X,)),
