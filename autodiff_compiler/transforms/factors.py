@@ -3,7 +3,8 @@
 The derivative of a root brings 0.5 with it, that of a square 2.0. Takes an adjoint. Gives an adjoint in which a product
 of two arrays, each of them a number times something that nobody else reads, has one number in it, at the array with
 fewer axes. So have several products with one array, if all of them have the same number. What is divided by a number
-and multiplied by its reciprocal, as in the derivative of a reciprocal, is multiplied by that twice.
+and multiplied by its reciprocal, as in the derivative of a reciprocal, is multiplied by that twice. What is multiplied
+by a number, and divided by it wherever it is read, as behind ``t * g(x / t)``, is neither.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -27,10 +28,12 @@ from typing import Any
 
 from ..ir.core import DERIVED, Function, Op, Region, Value
 from ..ir.opset import DIV, GET, MUL, NEG, SPREAD, adds_axes_only
-from ..ir.rewrite import collect_uses
+from ..ir.rewrite import collect_uses, live_uses, replace_values
 from ..operations.choices import OVER
 from ..records import record
 from .algebra import is_moderate
+
+MOST = 8  # quotients by one number
 
 
 @record
@@ -48,6 +51,7 @@ class Factor:
 
 def merge_factors(fn: Function) -> None:
     """Let the products of an adjoint have one number each, and no divisor beside its reciprocal."""
+    _cancel(fn)
     uses = None
     for op in list(fn.body.walk()):
         if op.prim is MUL and op.tag == DERIVED:
@@ -60,6 +64,56 @@ def merge_factors(fn: Function) -> None:
     products = {op for op in fn.body.walk() if op.prim is MUL and op.tag == DERIVED and _is_of_arrays(op)}
     if products:
         _Merging(products, collect_uses(fn.body)).run()
+
+
+def _cancel(fn: Function) -> None:
+    """Leave out multiplications by numbers of the run that all that is computed of the products is divided by again."""
+    ops = [op for op in fn.body.walk() if op.tag == DERIVED and op.prim in (MUL, DIV)]
+    divisors = {op.args[1] for op in ops if op.prim is DIV and type(op.args[1]) is Value}
+    for op in ops:
+        position = _number_in(op)
+        number = None if position is None else op.args[position]
+        if number is None or number not in divisors:
+            continue
+        uses = live_uses(fn.body)
+        quotients: list[Op] = []
+        if not _is_divided(op.result, number, uses, quotients):
+            continue
+        for q in quotients:
+            if len(uses[q.args[0]]) == 1:
+                q.args[0].hint = q.result.hint
+        same: dict[Value, Any] = {q.result: q.args[0] for q in quotients}
+        if op.prim is DIV:
+            op.args = (1.0, op.args[1])
+        else:
+            product = op.args[1 - position]  # type: ignore[operator]
+            same = {**{v: product if w is op.result else w for v, w in same.items()}, op.result: product}
+        replace_values(fn.body, same)
+
+
+def _number_in(op: Op) -> int | None:
+    """At which place a product, or a numerator, with an array has a number that only the run tells."""
+    for k, t in enumerate(op.args[:2] if op.prim is MUL else op.args[:1]):
+        x = op.args[1 - k]
+        if type(x) is Value and type(t) is Value and t.type.is_scalar and t.type.is_float and t.type.is_real:
+            if x.type.kind == "array" and x.type.is_float and x.type == op.result.type:
+                return k
+    return None
+
+
+def _is_divided(v: Value, number: Value, uses: dict[Value, list[Op | Region]], quotients: list[Op]) -> bool:
+    """Each way on from `v`, through products, quotients and signs, leads to a quotient by the number."""
+    users = uses.get(v, ())
+    for user in users:
+        if not isinstance(user, Op) or user.tag != DERIVED or sum(x is v for x in user.args) != 1:
+            return False
+        is_factor = user.prim in (MUL, NEG) or (user.prim in (DIV, OVER) and user.args[0] is v)
+        is_factor = is_factor or (user.prim is GET and adds_axes_only(user.args[1]))
+        if user.prim is DIV and is_factor and user.args[1] is number:
+            quotients.append(user)
+        elif not is_factor or len(quotients) > MOST or not _is_divided(user.result, number, uses, quotients):
+            return False
+    return bool(users)
 
 
 def _is_reciprocal(v: Any) -> bool:

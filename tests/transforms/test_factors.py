@@ -91,3 +91,49 @@ def test_numbers_whose_product_float32_does_not_hold(number, x):
     expected = 2e50 * d if d < 1.0 else 3e-44 * d * d
     np.testing.assert_allclose(ad.grad(literal)(x), np.full(3, expected), rtol=1e-5)
     np.testing.assert_allclose(ad.grad(given)(x, number), np.full(3, expected), rtol=1e-5)
+
+
+def soft_minimum(x, t):
+    return -t * np.sum(np.log(np.sum(np.exp(-x / t), axis=1)))
+
+
+def of_three(x, t):
+    low = np.minimum(np.minimum(x[0], x[1]), x[2])
+    total = np.exp((low - x[0]) / t) + np.exp((low - x[1]) / t) + np.exp((low - x[2]) / t)
+    return np.sum((low - t * np.log(total)) ** 2)
+
+
+def divided_once(x, t):
+    y = np.tanh(x / t)
+    return np.sum(t * y * x) + np.sum(y)
+
+
+def divided_by_another(x, t):
+    s = t + 1.0
+    return np.sum(t * np.tanh(x / s))
+
+
+def in_a_loop(x, t):
+    for _ in range(3):
+        x = t * np.tanh(x / t)
+        t = t + 0.1
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("f", [soft_minimum, of_three, divided_once, divided_by_another, in_a_loop])
+def test_what_is_multiplied_and_divided(f):
+    x, t = np.linspace(-1.0, 2.0, 12).reshape(4, 3), 0.7
+    for k in range(2):
+        expected = differences(f, x, t, argnum=k)
+        np.testing.assert_allclose(ad.grad(f, argnums=k)(x, t), expected, rtol=1e-6, atol=1e-8)
+        plain = ad.grad(f, argnums=k, optimize="-factors")(x, t)
+        np.testing.assert_allclose(ad.grad(f, argnums=k)(x, t), plain, rtol=1e-12, atol=1e-14)
+    found = ad.hvp(f)(x, t, np.cos(x))
+    h = 1e-6
+    moved = (ad.grad(f)(x + h * np.cos(x), t) - ad.grad(f)(x - h * np.cos(x), t)) / (2 * h)
+    np.testing.assert_allclose(found, moved, rtol=1e-5, atol=1e-7)
+
+
+def test_a_number_is_cancelled():
+    x = np.linspace(-1.0, 2.0, 12).reshape(4, 3)
+    assert "/ t\n" not in ad.grad(soft_minimum).source(x, 0.7)
