@@ -10,7 +10,7 @@ complex numbers have a cotangent each. Where both come from squares, as in a pow
 ...     return np.sum(w * (z.real**2 + z.imag**2))
 >>> show_source(f, np.ones(4), np.ones(4))
 def f_grad(x, w):
-    return np.fft.fft(w * 2.0 * np.conj(np.fft.fft(x)), axis=0, norm=None).real.copy()
+    return np.fft.fft(2.0 * w * np.conj(np.fft.fft(x)), axis=0, norm=None).real.copy()
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from typing import Any
 
 from ..ir.core import DERIVED, Function, Op, Region, Value
 from ..ir.opset import DIV, GET, MUL, NEG, SPREAD, adds_axes_only
-from ..ir.rewrite import collect_uses, live_uses, replace_values
+from ..ir.rewrite import collect_uses, derived, live_uses, replace_values
 from ..operations.choices import OVER
 from ..records import record
 from .algebra import is_moderate
@@ -64,6 +64,7 @@ def merge_factors(fn: Function) -> None:
     products = {op for op in fn.body.walk() if op.prim is MUL and op.tag == DERIVED and _is_of_arrays(op)}
     if products:
         _Merging(products, collect_uses(fn.body)).run()
+    _multiply_numbers(fn)
 
 
 def _cancel(fn: Function) -> None:
@@ -114,6 +115,46 @@ def _is_divided(v: Value, number: Value, uses: dict[Value, list[Op | Region]], q
         elif not is_factor or len(quotients) > MOST or not _is_divided(user.result, number, uses, quotients):
             return False
     return bool(users)
+
+
+def _multiply_numbers(fn: Function) -> None:
+    """``s * (2.0 * x)`` as ``(2.0 * s) * x``, for a number `s` that only the run tells, or for an array with fewer axes
+    that is broadcast."""
+    uses = live_uses(fn.body)
+    for op in list(fn.body.walk()):
+        if op.prim is not MUL or op.tag != DERIVED or op.parent is None:
+            continue
+        for s, product in (op.args, op.args[::-1]):
+            inner = product.op if type(product) is Value and len(uses.get(product, ())) == 1 else None
+            if inner is None or inner.prim is not MUL or inner.tag != DERIVED or inner.result.type != op.result.type:
+                continue
+            number, x = inner.args
+            if type(number) is not float or not is_moderate(number) or type(x) is not Value or type(s) is not Value:
+                continue
+            if x.type != product.type or x.type.kind != "array" or not _may_take(s, x):
+                continue
+            target = op if s.type.is_scalar else s.op
+            assert target is not None and target.parent is not None
+            small = s if s.type.is_scalar else target.args[0]
+            scaled = derived(target.parent, MUL, number, small, loc=op.loc)
+            if target is not op:
+                if len(uses.get(s, ())) != 1:
+                    continue
+                target.args = (scaled.result, *target.args[1:])
+            target.parent.ops.insert(target.parent.ops.index(target), scaled)
+            op.args = (scaled.result if target is op else s, x)
+            break
+
+
+def _may_take(s: Value, x: Value) -> bool:
+    """A number of the dtype of an array, or a vector with new axes: a product with it has fewer elements."""
+    if s.type.is_scalar:
+        return s.type.is_real and (s.type.dtype == x.type.dtype or (s.type.kind == "py" and s.type.is_float))
+    op = s.op
+    if op is None or op.prim is not GET or op.tag != DERIVED or not adds_axes_only(op.args[1]):
+        return False
+    base = op.args[0]
+    return type(base) is Value and base.type.kind == "array" and base.type.dtype == x.type.dtype and base.type.is_float
 
 
 def _is_reciprocal(v: Any) -> bool:
@@ -196,6 +237,10 @@ class _Merging:
             return self.only_read(op.args[0], op) if type(op.args[0]) is Value else None
         if op in self.products:
             return self.only_read(op.args[0], op) or self.only_read(op.args[1], op)
+        if op.prim is MUL:
+            for a, other in (op.args, op.args[::-1]):
+                if type(a) is Value and a.type.is_scalar and type(other) is Value and other.type == v.type:
+                    return self.only_read(other, op)
         return None
 
     def put(self, factor: Factor, number: float) -> None:
