@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import DERIVED, LOOP, Function, Op, Region, Value
+from ..ir.forms import block_length
 from ..ir.opset import ACCUM, ADD, ADDAT, DIV, MUL, NEG, PRIMS, SET, ZEROS, picks_each_once
 from ..ir.rewrite import collect_uses, derived
 from ..ir.types import same_dtype
@@ -245,8 +246,7 @@ class _Chain:
     def stored_by_loop(self, loop: Op, k: int, before: list[Path]) -> Stored | None:
         """Each iteration stores only at its own index along one axis, so the others have stored elsewhere."""
         body = loop.regions[0]
-        order = counted(loop)
-        if order is None or type(body.exit[0]) is not int or body.exit[0] != 0:
+        if type(body.exit[0]) is not int or body.exit[0] != 0:
             return None
         steps: list[tuple[Op, Value]] = []
         v: Any = body.params[k + 1]
@@ -256,12 +256,15 @@ class _Chain:
                 return None
             steps.append((step, v))
             v = step.result
-        lowest, _ = order
-        for axis in range(len(self.shape)):
-            places = {_place([*step.args[1], None][0], axis, loop, lowest) for step, _ in steps}
-            if len(places) == 1 and None not in places:
-                break
-        else:
+        paths = [step.args[1] for step, _ in steps]
+        order, place, axis = counted(loop), None, 0
+        if order is not None:
+            for axis in range(len(self.shape)):
+                places = {_place(path, axis, loop, order[0]) for path in paths}
+                if len(places) == 1 and None not in places:
+                    (place,) = places
+                    break
+        if place is None and not _are_blocks(paths, loop, len(self.shape)):
             return None
         here, filled = list(before), []
         for step, v in steps:
@@ -270,11 +273,10 @@ class _Chain:
                 return None
             here += new.within
             filled += new.all_of
-        (place,) = places
-        if type(place) is not int:
+        if order is None or type(place) is not int:
             return Stored([ALL], [])
         whole = (slice(None),) * axis
-        within: Path = (("index", (*whole, slice(lowest + place, None))),)
+        within: Path = (("index", (*whole, slice(order[0] + place, None))),)
         all_of: list[Path] = []
         if place == 0 and any(len(path) == 1 and _is_row(path[0][1], axis) for path in filled):
             all_of += [(("index", (*whole, rows)),) for rows in self.rows_of(loop, axis)]
@@ -297,10 +299,32 @@ def _slot(loop: Op, v: Value) -> int:
     return next(k for k, x in enumerate(loop.inits) if x is v)
 
 
-def _place(step: Any, axis: int, loop: Op, lowest: int) -> Any:
+def _are_blocks(paths: list[Path], loop: Op, rank: int) -> bool:
+    """Along an axis, each path takes the block ``start:min(start + k, n)`` of the iteration. What the iterations before
+    it have stored begins behind that block, or ends in front of it."""
+    variable, range_ = loop.regions[0].params[0], loop.range
+    down = range_ is not None and len(range_) == 4 and bool(range_[3])
+    own: set[int] = set()
+    for axis in range(rank):
+        items = [item_along(path, axis) if path and path[0][0] == "index" else None for path in paths]
+        if any(type(item) is not slice or item.step not in (None, 1) for item in items):
+            continue
+        blocks = {k for k, item in enumerate(items) if item.start is variable and _ends_block(item, loop)}
+        ends = {items[k].stop for k in blocks}
+        bounds = [item.start if down else item.stop for item in items]
+        if len(ends) == 1 and all(x is variable or any(x is end for end in ends) for x in bounds):
+            own |= blocks
+    return len(own) == len(paths)
+
+
+def _ends_block(item: slice, loop: Op) -> bool:
+    return block_length(loop.regions[0].dims, item.start, item.stop) is not None
+
+
+def _place(path: Path, axis: int, loop: Op, lowest: int) -> Any:
     """What an iteration has for itself along an axis: the place at the loop's variable plus a number, or a block of
     some length, as a key; None if it has no place for itself."""
-    item = item_along((step,), axis) if step is not None and step[0] == "index" else None
+    item = item_along(path, axis) if path and path[0][0] == "index" else None
     if type(item) is slice:
         size = block_of(item, loop) if item.step in (None, 1) else None
         return None if size is None else ("block", size)

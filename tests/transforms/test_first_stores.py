@@ -223,3 +223,51 @@ def test_both_operands_of_a_sum_are_zeros_with_parts_stored() -> None:
     found = ad.grad(f)(x)
     h = 1e-6 * np.eye(3)
     np.testing.assert_allclose(found, [(f(x + d) - f(x - d)) / 2e-6 for d in h], rtol=1e-7)
+
+
+def blocks_eliminated(a: Any, block: Any) -> Any:
+    n = len(a)
+    work = a.copy()
+    total = 0.0
+    for start in range(0, n, block):
+        stop = min(start + block, n)
+        corner = work[start:stop, start:stop]
+        total += np.linalg.slogdet(corner)[1]
+        work[stop:, stop:] -= work[stop:, start:stop] @ np.linalg.solve(corner, work[start:stop, stop:])
+    return total
+
+
+def blocks_below(a: Any, block: Any) -> Any:
+    """What each block reads lies in front of it, too."""
+    n = len(a)
+    total = 0.0
+    for start in range(0, n, block):
+        stop = min(start + block, n)
+        total = total + np.sum(a[start:stop, :stop] ** 3) * np.sum(a[:start, start:stop]) * (1.0 + total)
+    return total
+
+
+def blocks_that_overlap(a: Any, block: Any) -> Any:
+    n = len(a)
+    total = 0.0
+    for start in range(0, n, block):
+        stop = min(start + block, n)
+        total = total + np.sum(a[start:stop, start:] ** 3) * np.sum(a[:stop, start:stop]) * (1.0 + 0.1 * total)
+    return total
+
+
+def rows_below(a: Any, block: Any) -> Any:
+    n = len(a)
+    total = 0.0
+    for start in range(0, n, block):
+        stop = min(start + block, n)
+        total = total + np.sum(a[stop:, :] ** 3) * (1.0 + 0.1 * total)
+    return total
+
+
+@pytest.mark.parametrize("f", [blocks_eliminated, blocks_below, blocks_that_overlap, rows_below])
+def test_blocks(f: Callable[..., Any]) -> None:
+    a = np.linspace(0.1, 0.9, 49).reshape(7, 7) ** 2 + 3.0 * np.eye(7)
+    for block in (1, 2, 3, 5, 7, 9):
+        code = same_without(f, a, block)
+    assert ("] += " in code.split("reversed")[1]) == (f in (blocks_that_overlap, rows_below, blocks_below))
