@@ -22,7 +22,7 @@ from .views import ONE, ZERO, base_and_offset, differs, plus
 RESERVED = frozenset({
     "np", "math", "numba", "inf", "nan", "bail", "range", "max", "min", "abs", "len", "int", "float", "Native", "njit",
     "plus", "longer", "choose", "bound", "minimum", "maximum", "bitand", "bitor", "threads",
-    "thread_count", "pieces", "in_parts", "position", "apart", "quotient", "complex", "many_exp", "many_log",
+    "thread_count", "pieces", "in_parts", "position", "opaque", "apart", "quotient", "complex", "many_exp", "many_log",
     "many_tanh",
 })  # fmt: skip
 

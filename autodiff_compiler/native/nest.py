@@ -114,6 +114,7 @@ FUNCTIONS: dict[str, int] = {
     "choose": 3,  # the second or the third operand, by the first; both are computed
     "pieces": 3,  # in how many parts a loop is run: of its trips, what a trip costs, and elements that a part needs
     "position": 1,  # an int that is known not to be negative
+    "opaque": 1,  # an int that LLVM does not see through
     "bound": 2,  # a bound of a slice, from 0 to the length: a negative one counts from the end
 }
 

@@ -72,7 +72,7 @@ _INFIX = {
     "mod": ("%", MUL), "lt": ("<", COMPARE), "le": ("<=", COMPARE), "gt": (">", COMPARE), "ge": (">=", COMPARE),
     "eq": ("==", COMPARE), "ne": ("!=", COMPARE), "and": ("and", AND), "or": ("or", OR),
 }  # fmt: skip
-_HELPERS = {"minimum", "maximum", "bound", "pieces", "position", "choose", "bitand", "bitor"}
+_HELPERS = {"minimum", "maximum", "bound", "pieces", "position", "opaque", "choose", "bitand", "bitor"}
 _HELPERS |= {"many_exp", "many_log", "many_tanh"}
 
 

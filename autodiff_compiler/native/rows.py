@@ -2,7 +2,8 @@
 
 LLVM computes several elements at once where it knows that what a loop writes is not what it reads. It asks the run,
 once for all runs of the loop if it can. Then two rows of one buffer count as the same memory, since another run of the
-loop has another row. A number that LLVM does not see through keeps it from asking too early.
+loop has another row. A number that LLVM does not see through keeps it from asking too early. The same holds for rows of
+a stack of residuals: what all runs of the loop save, or read, is most of the stack.
 
 >>> from autodiff_compiler.native.nest import F8, Alloc, Return, show
 >>> from autodiff_compiler.native.views import ONE, minus
@@ -17,8 +18,8 @@ loop has another row. A number that LLVM does not see through keeps it from aski
 rows() {
   y = float64[9, 9] filled with 1.0
   for j from 1 to 9 by 1 {
-    k = position(sub(j, 1))
-    k2 = position(j)
+    k = opaque(sub(j, 1))
+    k2 = opaque(j)
     for i from 1 to 9 by 1 {
       y[k2, i] = y[k, i]
     }
@@ -39,23 +40,29 @@ Index = tuple[Expr, ...]
 
 
 def look_at_rows(program: Program) -> None:
-    """Hide from the innermost loops which row of a buffer they read and write, where there are several of one."""
-    _block(program.body, set(), Fresh(program))
+    """Hide from the innermost loops which row of a buffer they read and write, where there are several of one.
+
+    Rows that are counted are hidden, too.
+    """
+    _block(program.body, set(), set(), Fresh(program))
 
 
-def _block(block: list[Stmt], around: set[str], fresh: Callable[[str], str]) -> None:
-    """`around`: the indices of the loops around the block."""
+def _block(block: list[Stmt], around: set[str], counted: set[str], fresh: Callable[[str], str]) -> None:
+    """`around`: the indices of the loops around the block; `counted`: the numbers that iterations set."""
     for s in list(block):
-        inside = around | {s.index} if isinstance(s, (For, Parallel)) else around
+        inside, inner_counted = around, counted
+        if isinstance(s, (For, Parallel)):
+            inside = around | {s.index}
+            inner_counted = counted | {inner.name for inner in s.body if isinstance(inner, Set)}
         if isinstance(s, For) and around and not any(isinstance(inner, For) for inner in walk(s.body)):
             at = next(k for k, other in enumerate(block) if other is s)
-            block[at:at] = _hidden(s, around, fresh)
+            block[at:at] = _hidden(s, around, counted, fresh)
         else:
             for inner in blocks_of(s):
-                _block(inner, inside, fresh)
+                _block(inner, inside, inner_counted, fresh)
 
 
-def _hidden(loop: For, around: set[str], fresh: Callable[[str], str]) -> list[Stmt]:
+def _hidden(loop: For, around: set[str], counted: set[str], fresh: Callable[[str], str]) -> list[Stmt]:
     bound = {name for s in walk([loop]) for name in bound_by(s)}
 
     def fixed(index: Index) -> Index:
@@ -74,11 +81,12 @@ def _hidden(loop: For, around: set[str], fresh: Callable[[str], str]) -> list[St
     named: dict[Expr, Name] = {}
 
     def hide(array: str, index: Index) -> Index:
-        if array not in several or len(fixed(index)) != len(index) - 1:
+        if len(fixed(index)) != len(index) - 1:
             return index
         out: list[Expr] = []
         for e in index:
-            if bound.isdisjoint(names_in(e)) and not around.isdisjoint(names_in(e)) and _may_stand_in_front(e):
+            varies = array in several and not around.isdisjoint(names_in(e)) and _may_stand_in_front(e)
+            if bound.isdisjoint(names_in(e)) and (varies or (isinstance(e, Name) and e.name in counted)):
                 if e not in named:
                     named[e] = Name(fresh("k"), INDEX)
                 e = named[e]
@@ -89,7 +97,7 @@ def _hidden(loop: For, around: set[str], fresh: Callable[[str], str]) -> list[St
         map_exprs(s, lambda e: Load(e.array, hide(e.array, e.index), e.dtype) if isinstance(e, Load) else e)
         if isinstance(s, (Store, Increase)):
             s.index = hide(s.array, s.index)
-    return [Set(name.name, Call("position", (e,), INDEX)) for e, name in named.items()]
+    return [Set(name.name, Call("opaque", (e,), INDEX)) for e, name in named.items()]
 
 
 def _may_stand_in_front(e: Expr) -> bool:

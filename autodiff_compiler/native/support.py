@@ -52,14 +52,16 @@ else:
     from numba.core import cgutils as _cgutils
     from numba.extending import intrinsic
 
+    from .elements import Program
+
     cgutils: Any = _cgutils
     _njit: Any = numba.njit
     # Of functions that only programs call. What Python would need to call them takes a tenth of a second to compile.
     njit: Callable[..., Any] = _njit(  # type: ignore[no-redef]
-        error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+        error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=Program
     )
     # Other threads run meanwhile, as they do while NumPy computes.
-    as_program = _njit(error_model="numpy", no_cfunc_wrapper=True, nogil=True)
+    as_program = _njit(error_model="numpy", no_cfunc_wrapper=True, nogil=True, pipeline_class=Program)
 
     def apart(fn: Any) -> Any:
         """Likewise, of a function whose buffers do not overlap where it writes.
@@ -224,6 +226,9 @@ if AS_PYTHON:
     def choose(condition: Any, x: Any, y: Any) -> Any:
         return x if condition else y
 
+    def opaque(k: int) -> int:
+        return k
+
     def bound(k: Any, n: Any) -> Any:
         return max(0, k + n) if k < 0 else min(k, n)
 
@@ -339,6 +344,14 @@ else:
             return builder.select(builder.icmp_signed("<", k, zero), from_end, from_start)
 
         return _of_one_type(generate, types.Integer)(context, k, n)
+
+    @intrinsic
+    def opaque(context: Any, k: Any) -> Any:
+        """An int, made by no instruction, but of which LLVM takes for granted that it is made by one."""
+        if k != types.int64:
+            return None
+        same = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
+        return k(k), lambda context, builder, signature, args: builder.asm(same, "", "=r,0", args, False)
 
     @intrinsic
     def add_product(context: Any, out: Any, a: Any, b: Any) -> Any:
@@ -579,6 +592,7 @@ __all__ = [
     "is_plain",
     "njit",
     "numpy_function",
+    "opaque",
     "owned",
     "pieces",
     "plus",

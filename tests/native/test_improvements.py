@@ -334,7 +334,7 @@ def recursion(x, n):
 
 def test_rows_are_looked_at_in_each_run() -> None:
     program = checked(recursion, numbers(5, 4), 5)
-    assert "position(" in program
+    assert "opaque(" in program
     assert not re.search(r"\[position", program)
     checked(recursion, numbers(5, 4), 1)
     agree(recursion, numbers(1, 4), 1)
