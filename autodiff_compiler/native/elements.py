@@ -15,11 +15,14 @@ import threading
 from typing import Any
 
 from numba.core import cgutils as _cgutils
-from numba.core import compiler, compiler_machinery, lowering, typed_passes, types
+from numba.core import compiler, compiler_machinery, lowering, typed_passes
+from numba.core import types as _types
 from numba.np import arrayobj as _arrayobj
 
+types: Any = _types
 cgutils: Any = _cgutils
 arrayobj: Any = _arrayobj
+Lower: Any = lowering.Lower
 WORD = types.intp
 
 
@@ -33,20 +36,20 @@ def _is_plain(array: Any, index: Any) -> bool:
     return len(found) == array.ndim and all(isinstance(t, types.Integer) and t.signed for t in found)
 
 
-class _Lower(lowering.Lower):
+class _Lower(Lower):  # type: ignore[misc]
     """Numba's lowering, but for elements of arrays and for counts of references."""
 
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
         array = self.typeof(value.name)
         if not _is_plain(array, self.typeof(index.name)):
-            return super().lower_getitem(resty, expr, value, index, signature)  # type: ignore[no-untyped-call]
+            return super().lower_getitem(resty, expr, value, index, signature)
         found = arrayobj.load_item(self.context, self.builder, array, self._place(value, index))
         return self.context.cast(self.builder, found, array.dtype, resty)
 
     def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
         array = self.typeof(target_var.name)
         if not _is_plain(array, self.typeof(index_var.name)):
-            return super().lower_setitem(target_var, index_var, value_var, signature)  # type: ignore[no-untyped-call]
+            return super().lower_setitem(target_var, index_var, value_var, signature)
         value = self.context.cast(self.builder, self.loadvar(value_var.name), self.typeof(value_var.name), array.dtype)
         arrayobj.store_item(self.context, self.builder, array, value, self._place(target_var, index_var))
         return None
@@ -85,7 +88,7 @@ class _Lower(lowering.Lower):
     def _count(self, how: str, kind: Any, value: Any) -> None:
         model = self.context.data_model_manager[kind]
         if isinstance(kind, types.Array):
-            holder = types.MemInfoPointer(types.voidptr)  # type: ignore[no-untyped-call]
+            holder = types.MemInfoPointer(types.voidptr)
             value = self.builder.extract_value(value, model.get_field_position("meminfo"))
             getattr(self.context.nrt, how)(self.builder, holder, value)
         elif model.contains_nrt_meminfo():

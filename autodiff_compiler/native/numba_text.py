@@ -218,11 +218,10 @@ class Printer:
         lines.append(f"    return {', '.join(shown)}" if shown else "    return ()")
         head = f"@{self.helper('in_python')}({', '.join([repr(kind).replace(chr(39), chr(34)) for kind in kinds])})"
         key = (head, params, *lines)
-        name = self.calls.get(key)
-        if name is None:
+        if key not in self.calls:
             name = self.calls[key] = f"{self.stem}call{len(self.calls) + 1}"
             self.functions += [head, f"def {name}({params}):", *lines, "", ""]
-        return f"{name}({', '.join([x if isinstance(x, str) else self.show(x) for x in s.args])})"
+        return f"{self.calls[key]}({', '.join([x if isinstance(x, str) else self.show(x) for x in s.args])})"
 
     def made(self, s: Alloc) -> str:
         shape, dtype = self.shape(s.shape), "" if s.dtype == F8 else f", {_dtype(s.dtype)}"

@@ -85,7 +85,7 @@ def compiled(*kinds: str) -> Callable[[Any], Any]:
         for name, axes in map(kind_of, kinds):
             number = getattr(types, name)
             given.append(number if axes is None else types.Array(number, axes, "C"))
-        result = types.Tuple((types.boolean, *given))
+        result = types.Tuple((types.boolean, *given))  # type: ignore[no-untyped-call]
 
         def typed(context: Any, *args: Any) -> Any:
             return result(*args), generate
