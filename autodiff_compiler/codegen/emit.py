@@ -63,8 +63,8 @@ PREPARING = frozenset({opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, op
 EMPTY = frozenset(["np.empty", "np.empty_like"])  # so do these
 # Operations that read parts.
 READING = frozenset({opset.GET, opset.LIST_GET, opset.TABLE_GET, opset.LIST_ITEM, opset.ITEM, opset.DIM})
-# Operations that read a value whether or not it is defined.
-READING_ANY = frozenset({PUSH, opset.COPY, opset.SNAPSHOT, opset.ZEROS, opset.LIST_NEW})
+# Operations that read a value whether or not it is defined: a branch's cotangent has the shape of each of its results.
+READING_ANY = frozenset({PUSH, opset.COPY, opset.SNAPSHOT, opset.ZEROS, opset.SUM_TO, opset.LIST_NEW})
 
 
 def emit_function(

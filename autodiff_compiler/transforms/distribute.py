@@ -229,7 +229,7 @@ class Rows:
         value, negative = unsigned(sink.value)
         product, total = product_of_rows(sink.value), sum_of_rows(value)
         op = sink.value.op if type(sink.value) is Value else None
-        if op is None or not self.is_safe(value.op):
+        if type(value) is not Value or value.op is None or not self.is_safe(value.op):  # what the loop carries, say
             out = None
         elif product:
             a, b, negative = product

@@ -930,3 +930,28 @@ def test_loops_inside_are_left_as_well(x):
     x = np.array(x)
     wanted = ad.grad(left_from_loops_inside)(x, 2)
     np.testing.assert_allclose(ad.grad(left_from_loops_inside, max_residual_bytes=100_000)(x, 2), wanted)
+
+
+def returns_a_total(x, n, k):
+    s = x[0]
+    if k > 0:
+        while True:
+            n -= 1
+            if n < 0:
+                break
+            if n > k:
+                t = 0
+                for i in range(len(x)):
+                    t += x[i]
+                return t
+            s = np.sin(s)
+    return s
+
+
+@pytest.mark.parametrize("n, k", [(3, 9), (5, 2), (2, 0)])
+def test_a_value_that_only_another_exit_binds(n, k):
+    x = np.array([0.3, 0.8, 0.2])
+    wanted = ad.grad(returns_a_total)(x, n, k)
+    for optimize in (True, False):
+        kept = ad.grad(returns_a_total, max_residual_bytes=700, optimize=optimize)
+        np.testing.assert_allclose(kept(x, n, k), wanted)

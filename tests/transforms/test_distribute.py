@@ -245,3 +245,16 @@ def test_rows_beyond_the_end_raise():
     with pytest.raises(IndexError):
         g(W, X, Y[:3])
     np.testing.assert_allclose(g(W, X[:3], Y), ad.grad(f, optimize=False)(W, X[:3], Y), rtol=1e-12)
+
+
+def test_the_negative_of_what_the_loop_carries():
+    def f(x, n):
+        s, t = x[0], 1.0
+        for _ in range(n + 1):
+            t = np.exp(-s * t)
+            s = t - x[2]
+        return s
+
+    x = W * 1.0
+    np.testing.assert_allclose(ad.grad(f)(x, 4), ad.grad(f, optimize=False)(x, 4), rtol=1e-12)
+    np.testing.assert_allclose(ad.grad(f)(x, 4), differences(lambda z: f(z, 4), x), rtol=1e-6, atol=1e-9)
