@@ -31,7 +31,9 @@ def cotangent_type(v: Any) -> Ty:
         return Ty("scalar", t.dtype if t.is_float else None, (), real=t.is_real and not t.is_float)
     if t.kind == "list":
         return cotangent_list(t)
-    return Ty(t.kind, t.dtype if t.is_float else None, t.dims, duck=t.duck)
+    # NumPy makes numbers of arrays without axes, so the cotangent of one may be a number.
+    kind = "any" if t.kind == "array" and t.dims == () and t.duck is None else t.kind
+    return Ty(kind, t.dtype if t.is_float else None, t.dims, duck=t.duck)
 
 
 def in_either_dtype(v: Any, other: Any) -> Ty:

@@ -333,3 +333,35 @@ def test_numbers_of_numpy_read_through_masks():
         for x in (2.0, 0.5, -1.5):
             ad.check_grads(f, (x,), order=2)
             assert ad.grad(f)(x) == pytest.approx(differences(f, x), rel=1e-6)
+
+
+def test_stores_into_an_array_without_axes_that_branches_read():
+    def steep(x, c):
+        root = np.sqrt(x * 2.0)
+        if c > -1.5:
+            b = np.empty_like(root)
+            b[root > 0.0] = np.sin(root)
+            b[root > 5.0] = 0.0
+        else:
+            b = np.zeros(())
+            b[...] = x
+        s = np.tan(b)
+        if c > 0:
+            s = np.sin(b)
+        if c < 2.0:
+            return s * np.cos(b)
+        return s + 1
+
+    def repeated(x, c):
+        b = np.zeros(())
+        b[...] = x * c
+        s = 0.0
+        for k in range(3):
+            if k > 0:
+                s = s + np.sin(b) * c
+            b[b > 0.0] = np.cos(b) * x
+        return s
+
+    for f in (steep, repeated):
+        for c in (-2.0, -1.0, 1.0, 3.0):
+            assert ad.grad(f)(0.7, c) == pytest.approx(differences(f, 0.7, c), rel=1e-6, abs=1e-9)
