@@ -192,12 +192,19 @@ def _enter_smooth(module: Any) -> None:
     elementwise(fn("log1p"), Over(lambda out, x: 1 + x, steep=True), singular=SUBSCRIPTS)
     elementwise(fn("log2"), Over(lambda out, x: LOG2 * x, steep=True), singular=SUBSCRIPTS)
     elementwise(fn("log10"), Over(lambda out, x: LOG10 * x, steep=True), singular=SUBSCRIPTS)
-    elementwise(fn(arc + "sin"), Over(lambda out, x: sqrt((1 - x) * (1 + x))), singular=WEIGHTS)
-    elementwise(fn(arc + "cos"), Over(lambda out, x: sqrt((1 - x) * (1 + x)), negative=True), singular=WEIGHTS)
+
+    def by_result(of_result: Fn, of_operand: Fn) -> Callable[..., Any]:
+        """A divisor. The result lies on the branch that the function has chosen, also on a cut; a root may not."""
+        return lambda out, x: of_result(out) if lib.may_be_complex(x) else of_operand(x)
+
+    cosine, sine = by_result(cos, lambda x: sqrt((1 - x) * (1 + x))), by_result(sin, lambda x: sqrt((1 - x) * (1 + x)))
+    elementwise(fn(arc + "sin"), Over(cosine), singular=WEIGHTS)
+    elementwise(fn(arc + "cos"), Over(sine, negative=True), singular=WEIGHTS)
     elementwise(fn(arc + "tan"), Over(lambda out, x: 1 + x * x))
-    elementwise(fn(arc + "sinh"), Over(lambda out, x: sqrt(x * x + 1)))
-    # Two roots, not the root of x * x - 1, which is on the wrong branch for complex x.
-    elementwise(fn(arc + "cosh"), Over(lambda out, x: sqrt(x - 1) * sqrt(x + 1), safe=1.5), singular=WEIGHTS)
+    elementwise(fn(arc + "sinh"), Over(by_result(cosh, lambda x: sqrt(x * x + 1))))
+    elementwise(
+        fn(arc + "cosh"), Over(by_result(sinh, lambda x: sqrt(x - 1) * sqrt(x + 1)), safe=1.5), singular=WEIGHTS
+    )
     elementwise(fn(arc + "tanh"), Over(lambda out, x: (1 - x) * (1 + x)), singular=SUBSCRIPTS)
     if module is np or hasattr(module, "exp2"):
         exponential(fn("exp2"), lambda out, x: LOG2 * out)

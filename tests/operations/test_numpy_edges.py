@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from tests.differences import differences
 
 R = np.random.default_rng(0)
 ARGUMENTS: list[Any] = [
@@ -241,3 +242,22 @@ def test_running_extremes_that_skip_nan() -> None:
     x = np.array([np.nan, 1.0, np.nan, 3.0, 2.0, 5.0])
     assert ad.grad(f)(x, np.fmax.accumulate).tolist() == [0.0, 2.0, 0.0, 9.0, 0.0, 6.0]
     assert ad.grad(f)(x, np.fmin.accumulate).tolist() == [0.0, 17.0, 0.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["arcsin", "arccos", "arcsinh", "arccosh", "arctanh", "sqrt", "log"])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_derivatives_on_both_sides_of_a_branch_cut(name, side):
+    """On a cut, the sign of a zero decides. The derivative is that of the branch that the function takes."""
+    fn = getattr(np, name)
+
+    def f(x):
+        z = x + 0j
+        if name == "arcsinh":
+            z = 1j * x + 0
+        y = fn(z if side > 0 else -np.conj(z) if name == "arcsinh" else np.conj(z))
+        return np.sum(y.imag + 2.0 * y.real)
+
+    for x in (2.1, -2.1, 0.3, -0.3):
+        at = np.array([x])
+        np.testing.assert_allclose(ad.grad(f)(at), differences(f, at), rtol=1e-6)
+        np.testing.assert_allclose(ad.jvp(f, (at,), (np.ones(1),))[1], differences(f, at)[0], rtol=1e-6)
