@@ -416,6 +416,16 @@ def full_like(x: Any, g: Any) -> Any:
     return g.copy() if isinstance(g, np.ndarray) else g
 
 
+def sum_numbers(start: Any, *numbers: Any) -> Any:
+    """What Python's `sum` makes of numbers. From Python 3.12 on, it compensates what it rounds off sums of floats."""
+    return sum(numbers, start)
+
+
+def sum_floats(start: Any, floats: Any) -> Any:
+    """What Python's `sum` makes of these numbers, which are Python's floats."""
+    return sum(floats.tolist(), start)
+
+
 def as_scalar(a: Any) -> Any:
     """`a` itself if it is a real floating scalar. Otherwise raises NonScalarOutputError."""
     if is_duck(a) and not a.shape and a.dtype.kind == "f":

@@ -55,10 +55,11 @@ class Kind(Enum):
     STATIC = "compile for the value or the shape of"  # the path of an input
     LAYOUT = "compile for the memory layout of"  # the path of an input, or () for all
     EXACT = "know the state at each exception in"  # a `try` or `with`
+    SUMMED = "collect the numbers of"  # a call of `sum`, see `table/iterables`
     UNWOUND = "follow the exceptions that leave"  # a `try` or `with` of which nobody catches the exceptions
 
 
-SPLIT, PEEL, PEEL_TWO, UNROLL, NOTHING_ASSUMED, STATIC, LAYOUT, EXACT, UNWOUND = Kind
+SPLIT, PEEL, PEEL_TWO, UNROLL, NOTHING_ASSUMED, STATIC, LAYOUT, EXACT, SUMMED, UNWOUND = Kind
 
 
 class Action(NamedTuple):
@@ -203,7 +204,7 @@ _EXTENDED = (
     "reasons",
 )
 # A layout may be asked for again after it was refused, and the assumption may be dropped of any loop.
-_AT_NODES = (SPLIT, PEEL, PEEL_TWO, UNROLL, EXACT, UNWOUND)
+_AT_NODES = (SPLIT, PEEL, PEEL_TWO, UNROLL, EXACT, SUMMED, UNWOUND)
 
 
 # --- why an attempt is found wanting ----------------------------------------------------------------------------------

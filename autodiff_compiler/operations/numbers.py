@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import runtime
 from ..ir.core import Builder, type_of
 from ..ir.opset import gives, mark
 from ..ir.types import ANY, PY_BOOL, PY_COMPLEX, PY_FLOAT, Ty, generic, join, py_int
@@ -50,6 +51,34 @@ op(math.fsum, "seq", name="math.fsum", infer=gives(PY_FLOAT))
 @vjp(math.fsum, "seq", linear=True)
 def _math_fsum(g: Any, out: Any, seq: Any) -> Any:
     return lib.spread(g, seq)
+
+
+def _sum_type(b: Builder, start: Any, *numbers: Any) -> Ty:
+    types = [type_of(x) for x in (start, *numbers)]
+    if all(t.kind == "py" for t in types):
+        return PY_FLOAT if any(t.is_float for t in types) else ANY
+    found = {t.dtype for t in types if t.is_float}
+    return Ty("scalar", found.pop() if len(found) == 1 else None, (), real=not found)
+
+
+op(runtime.sum_numbers, "start, *numbers", type=_sum_type)
+op(runtime.sum_floats, "start, floats: array", infer=gives(PY_FLOAT))
+
+
+@vjp(runtime.sum_numbers, "start")
+@vjp(runtime.sum_floats, "start")
+def _sum_start(g: Any, out: Any, *args: Any) -> Any:
+    return g
+
+
+@vjp(runtime.sum_numbers, "*numbers")
+def _sum_numbers(g: Any, out: Any, start: Any, *numbers: Any) -> Any:
+    return (g,) * len(numbers)
+
+
+@vjp(runtime.sum_floats, "floats")
+def _sum_floats(g: Any, out: Any, start: Any, floats: Any) -> Any:
+    return lib.spread(g, floats)
 
 
 for _fn in (math.floor, math.ceil, math.trunc):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 import difflib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -83,8 +84,13 @@ def assert_close(got: Any, expected: Any) -> None:
         np.testing.assert_allclose(x, y, rtol=1e-2 if low else 1e-5, atol=1e-2 if low else 1e-6)
 
 
+SUMS = ("list_append",)  # with `sum` of floats
+
+
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_golden(path: Path, update_golden: bool) -> None:
+    if path.stem in SUMS and sys.version_info >= (3, 12):
+        pytest.skip("a sum of Python's floats is a call of `sum` there")
     program, golden = load(path)
     derived, args = program["derived"], program["arguments"]
     source = derived.source(*copy.deepcopy(args))

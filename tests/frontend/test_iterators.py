@@ -1,8 +1,10 @@
 """Iterators give their items one at a time, computed when they are asked for; every program here is compared with a run
 of the function itself, and its gradient with central differences."""
 
+import numpy as np
 import pytest
 
+import autodiff_compiler as ad
 from tests.frontend import iterator_programs
 from tests.live_runs import module_of, outcome
 
@@ -300,3 +302,53 @@ def f(x):
 def test_program(name, tmp_path):
     text = f"import functools\nimport itertools\n\nimport numpy as np\n\n\ndef f(x):{ISSUE[name]}\n"
     assert outcome(module_of(text, tmp_path, "program").f) == "right"
+
+
+def sums_of_items(x):
+    a = sum([1e16 * x[0], x[1], -1e16 * x[0]])
+    b = sum(x[k] * y for k, y in enumerate((1e16, 1.0, -1e16)))
+    return (
+        a
+        + b
+        + sum((x[0], 1, x[1], x[2]), 0.1)
+        + sum(map(sum, ([x[0], x[1], x[2]], [x[2], 0.1, 0.7])))
+        + sum([x[0], x[1]])
+    )
+
+
+def sums_of_lists(x):
+    rows = []
+    for k in range(9):
+        rows.append(x[k % 3] * 10.0 ** (8 * (k % 3)))
+    total = sum(rows, 0.1) + sum(v * 3.0 for v in rows if v < 1e15)
+    for k in range(3):
+        total = total - sum(v / 3.0 for v in rows[k:])
+    return total * 1e-16 + sum(np.asarray(x).tolist())
+
+
+def sums_of_numbers_of_numpy(x):
+    y = np.array(x)
+    return sum(y * 1e8) + sum([y[0] * 1e16, y[1], -1e16 * y[0]]) + sum([v * v for v in y]) + sum([0.1, y[0], x[1], 0.2])
+
+
+@pytest.mark.parametrize("f", [sums_of_items, sums_of_lists, sums_of_numbers_of_numpy], ids=lambda f: f.__name__)
+def test_sums_are_those_of_python(f):
+    """From Python 3.12 on, `sum` compensates what it rounds off sums of floats, and not those of NumPy's numbers."""
+    for x in ([1.3, 0.7, 2.1], [0.1, 0.2, 0.3], [1.0, -0.3, 0.7]):
+        value, found = ad.value_and_grad(f)(x)
+        assert value == f(x)
+        np.testing.assert_allclose(found, ad.grad(f, optimize=False)(x), rtol=1e-12)
+        value, tangent = ad.jvp(f, (x,), ([0.3, 1.0, -0.2],))
+        assert value == f(x)
+        assert tangent == pytest.approx(np.dot(found, [0.3, 1.0, -0.2]), rel=1e-8)
+
+
+def test_derivatives_of_sums_of_floats():
+    found = ad.grad(lambda x: sum([x[0], 2.0 * x[1], x[2] * x[0]]) * x[1])([0.3, 0.4, 0.5])
+    assert found == pytest.approx([0.6, 2.05, 0.12])
+
+    def squares(x, n):
+        return sum([x * 0.1 * k for k in range(n)]) ** 2
+
+    assert ad.grad(squares)(1.5, 5) == pytest.approx(3.0)
+    assert ad.grad(ad.grad(squares))(1.5, 5) == pytest.approx(2.0)

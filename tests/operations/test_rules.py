@@ -204,6 +204,8 @@ def elementwise_cases() -> Iterator[Case]:
     yield cmath.phase, (0.4 - 0.7j,), {}
     yield cmath.phase, (-0.4 + 0.7j,), {}
     yield math.fsum, (normal(3),), {}
+    yield runtime.sum_numbers, (0.3, -0.4, 1.2, 2), {}
+    yield runtime.sum_floats, (0.3, normal(3)), {}
     yield np.heaviside, (np.array([-1, 0, 2]), normal(3)), {}
     yield np.ldexp, (normal(3), 2), {}
     yield np.imag, (cplx(2, 3),), {}

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import math
 import operator
+import sys
 from collections.abc import Callable
 
 import numpy as np
 
+from ... import runtime
 from ...errors import ArgumentError
+from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS
 from ..avals import (
     MISSING,
@@ -29,6 +33,7 @@ from ..avals import (
 )
 from ..handlers import Ctx, Val, lowers
 from ..library.iterables import all_of, any_of, first_of, first_or, sum_of
+from ..plan import SUMMED, Action
 from ..pulls import Stops
 from ..sets import is_set
 
@@ -128,7 +133,49 @@ def _sum(ctx: Ctx, iterable: Val, /, start: Val = 0) -> Val:
         ctx.fail("sum() can't sum strings", node, "use ''.join(...)", ArgumentError)
     if ctx.loc_of(node) in ctx.plan.apart:
         return ctx.call(Obj(sum_of, None), [iterable, start], {}, node)
-    return ctx.carried("sum", start, iterable, lambda a, x: ctx.binary(operator.add, a, x, node), node)
+    if not COMPENSATES:
+        return ctx.carried("sum", start, iterable, lambda a, x: ctx.binary(operator.add, a, x, node), node)
+    if ctx.plan.has(SUMMED, node):
+        iterable = ctx.as_list(iterable, node)
+        if ctx.iterated(iterable, node) is None and _are_floats(ctx, iterable, start, node):
+            array = ctx.call(Obj(np.array, None), [iterable, Obj(float)], {}, node)
+            return ctx.call_prim(PRIMS[runtime.sum_floats], [start, array], {}, node)
+    region, items = ctx.builder.region, []
+
+    def step(a: Val, x: Val) -> Val:
+        if ctx.builder.region is region:
+            items.append(x)
+        elif _may_be_float(a) and _may_be_float(x):
+            ctx.plan.require([Action(SUMMED, node)], None)
+        return ctx.binary(operator.add, a, x, node)
+
+    total = ctx.carried("sum", start, iterable, step, node)
+    if sum(map(_may_be_float, [start, *items])) < 3 or not all(map(_is_number, [start, *items])):
+        return total
+    return ctx.call_prim(PRIMS[runtime.sum_numbers], [start, *items], {}, node)
+
+
+# `sum` of three floats of Python's or more is not that of additions: it compensates what they round off.
+COMPENSATES = sys.version_info >= (3, 12)
+
+
+def _is_number(av: Val) -> bool:
+    return type(av) in (int, float, bool) or (type(av) is Value and av.type.is_scalar)
+
+
+def _may_be_float(av: Val) -> bool:
+    """A float of Python's, perhaps."""
+    if type(av) is not Value:
+        return type(av) is float
+    t = av.type
+    return t.kind in ("py", "scalar") and (t.is_float or t.dtype is None)
+
+
+def _are_floats(ctx: Ctx, av: Val, start: Val, node: ast.AST) -> bool:
+    """A list of Python's floats."""
+    t = type_of(ctx.operand(av, node))
+    floats = t.elem is not None and t.elem.kind == "py" and t.elem.is_float
+    return floats and (type(start) in (int, float) or (type(start) is Value and start.type.kind == "py"))
 
 
 @lowers(any, all)
@@ -175,7 +222,13 @@ def _dist(ctx: Ctx, p: Val, q: Val, /) -> Val:
     return ctx.call(Obj(math.hypot, None), apart, {}, node)
 
 
-@lowers("statistics.mean", "statistics.fmean")
+@lowers("statistics.fmean")
+def _fmean(ctx: Ctx, data: Val) -> Val:
+    items = ctx.as_list(data, ctx.node)
+    return ctx.binary(operator.truediv, _fsum(ctx, items), ctx.length(items, ctx.node), ctx.node)
+
+
+@lowers("statistics.mean")
 def _mean(ctx: Ctx, data: Val) -> Val:
     items = ctx.as_list(data, ctx.node)
     return ctx.binary(operator.truediv, _sum(ctx, items), ctx.length(items, ctx.node), ctx.node)
