@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from .drivers import signature_of
 
 # Folders of a package that hold no code of its own.
@@ -243,7 +245,7 @@ def tests_of(package: str, path: Path) -> Iterator[Callable[[], Any]]:
     """The test functions of a file that take no arguments."""
     try:
         module = importlib.import_module(f"{package}.tests.{path.stem}")
-    except (Exception, SystemExit):
+    except (Exception, SystemExit, pytest.skip.Exception):
         return
     for name, value in list(vars(module).items()):
         if name.startswith("test") and isinstance(value, types.FunctionType) and not value.__code__.co_argcount:
@@ -267,7 +269,7 @@ def record(package: str, limit: int, seconds: float) -> list[Recorded]:
                 sys.setprofile(recorder)
                 try:
                     source()
-                except (Exception, SystemExit):
+                except (Exception, SystemExit, pytest.skip.Exception):
                     pass
                 finally:
                     sys.setprofile(None)
