@@ -15,7 +15,7 @@ from ..errors import AliasError, ArgumentError, RuleLookupError, SourceUnavailab
 from ..ir.core import IF, TRY, Prim, Value, leaves, structural_key, type_of
 from ..ir.foreign import CALLED, EFFECTS, is_inert, is_weak, leaves_alone, loaded, root_module, runs_own_code
 from ..ir.opset import COPY, lookup, opaque
-from ..ir.roles import KNOWN, is_numpys, names_of, signature_of
+from ..ir.roles import KNOWN, flags_of, is_numpys, names_of, signature_of
 from ..ir.sites import CALL_OBJECT, GET_ITEM, GET_NEXT
 from ..lowered import lowering_of
 from ..operations.draws import ORDER, drawn, generator_of, shuffles
@@ -115,6 +115,7 @@ class Calls(Comprehensions):
         """Emit the primitive; its result is linked to what it may share memory with."""
         if is_numpys(prim):
             args, kwargs = self.accepted(prim.fn, signature_of(prim.fn), args, kwargs, node)
+        args, kwargs = _with_flags(prim, args, kwargs)
         if "out" in kwargs and prim.nout != 1:
             self.fail(f"{prim.name} with out=", node, "assign its results")
         out = kwargs.pop("out", None) if "out" in kwargs else None
@@ -821,6 +822,17 @@ _DISPATCHING = getattr(functools.singledispatch(len), "__code__")  # noqa: B009
 def _names(prim: Prim, count: int) -> list[str]:
     """The names of the parameters that `count` arguments bind."""
     return [*prim.params[:count], *[""] * (count - len(prim.params))]
+
+
+def _with_flags(prim: Prim, args: list[Val], kwargs: dict[str, Val]) -> tuple[list[Val], dict[str, Val]]:
+    """``keepdims=1`` is ``keepdims=True``: types and derivative rules ask for the bool."""
+    flags = flags_of(prim.fn)
+
+    def plain(name: str, av: Val) -> Val:
+        return bool(av) if name in flags and type(av) is int else av
+
+    given = [plain(name, av) for name, av in zip(_names(prim, len(args)), args)]
+    return given, {name: plain(name, av) for name, av in kwargs.items()}
 
 
 def _is_known(prim: Prim, name: str) -> bool:

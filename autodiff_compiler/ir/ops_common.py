@@ -156,12 +156,12 @@ def _is_length(item: Any) -> bool:
 
 def reduced(dims: DimTuple | None, axis: Any, keepdims: Any) -> DimTuple | None:
     """The dims after a reduction over `axis`."""
-    if dims is None or isinstance(keepdims, Value):
+    if dims is None or not isinstance(keepdims, (bool, int, np.bool)):
         return None
     axes = axes_of(axis, len(dims))
     if axes is None:
         return None
-    if keepdims is True:
+    if keepdims:
         return tuple([1 if k in axes else d for k, d in enumerate(dims)])
     return tuple([d for k, d in enumerate(dims) if k not in axes])
 

@@ -128,3 +128,12 @@ def signature_of(fn: Any) -> inspect.Signature | None:
         return _told(fn)
     except (TypeError, ValueError):
         return None
+
+
+@functools.cache
+def flags_of(fn: Any) -> frozenset[str]:
+    """The parameters of a function of NumPy's or SciPy's that are true or false. Each may be given as an int, too."""
+    signature = signature_of(fn)
+    parameters = signature.parameters.values() if signature is not None else ()
+    found = {p.name for p in parameters if type(p.default) is bool}
+    return frozenset({*found, "keepdims"} - {"optimize"})  # np.einsum takes True there, and not 1

@@ -129,8 +129,51 @@ def made_by_its_class(x):
     return np.sum(a * b)
 
 
+def flags_as_ints(x):
+    a = M * x + M.T
+    q = np.sum(a / np.sum(a, axis=0, keepdims=1) * a) + np.sum(a.max(1, keepdims=1) * a) + np.sum(a.sum(0, keepdims=0))
+    lengths = np.linalg.norm(a, axis=1, keepdims=1) + np.std(a, 1, keepdims=1) + np.nanmean(a, 1, keepdims=1)
+    u, s, v = np.linalg.svd(a[:, :2], full_matrices=0)
+    w, _, _ = np.linalg.svd(a[:2], 0)
+    angles = np.angle(x + 1j * x[::-1], 1)
+    return (
+        q + np.sum(lengths * a) + np.sum(u @ np.diag(s) @ v * M[:, :2]) + np.sum(w**2 * M[:2, :2]) + np.sum(angles * x)
+    )
+
+
+def places_of_maxima(x):
+    a = M * x
+    at = np.argmax(a, axis=1, keepdims=1)
+    some = np.any(a > 0.5, axis=1, keepdims=1) + np.count_nonzero(a > 0.2, axis=1, keepdims=1)
+    return np.sum(np.take_along_axis(a, at, axis=1) * a) + np.sum(some * a)
+
+
+def interpolated(x):
+    xp, fp = np.array([-1.0, 0.6, 1.5]), np.array([1.0, 3.0, 2.0])
+    beside = np.interp(x, xp, fp, left=x[1] ** 2, right=7.0) * np.arange(1.0, 5.0)
+    around = np.interp(x, xp, x[:3], period=2.9) * x
+    return np.sum(beside) + np.sum(around) + np.interp(x[2], xp, fp * x[0], 0, x[3]) + np.interp(x[0], xp, fp, 4.0)
+
+
+def real_or_complex(x):
+    roots = np.emath.sqrt(x - 1.0)
+    logs = np.emath.log(x**2 + 0.1) + np.emath.log10(x**2 + 0.1) + np.emath.log2(x**2) + np.emath.logn(3.0, x**2)
+    bent = np.emath.arccos(x) * np.emath.arcsin(x[3] / 4.0) + np.emath.arctanh(x[0] * 2.0)
+    return (
+        np.sum(roots.real * x) + np.sum(roots.imag**2) + np.sum(logs * x)
+        + np.sum(bent.real + bent.imag**2) + np.emath.sqrt(x[0]) + np.sum(np.emath.power(x, 2.5).real)
+    )  # fmt: skip
+
+
+def points_and_their_distance(x):
+    points, step = np.linspace(x[0], x[2], 5, retstep=True)
+    open_, other = np.linspace(x[0], x[1:3], num=4, endpoint=False, retstep=1)
+    plain = np.linspace(0.0, x[3], 3, True, False)
+    return np.sum(points**2) * step + np.sum(open_ * other**2) + np.sum(plain**3)
+
+
 FUNCTIONS = [
-    made_by_its_class,
+    flags_as_ints, places_of_maxima, interpolated, real_or_complex, points_and_their_distance, made_by_its_class,
     vectorized_inside, vectorized_outside, objects_to_numbers, first_value_is_an_int,
     called_once_more_for_the_dtype, stacked, joined,
     distinct_values, distinct_and_more, weighted_histogram, nested_lists, items, axes_by_number, real_if_close,

@@ -209,3 +209,42 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     if density:
         return summed / np.diff(edges) / np.sum(summed), edges
     return summed, edges
+
+
+def interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """``np.interp`` with values beside the points, or of a periodic function."""
+    x, xp, fp = np.asarray(x), np.asarray(xp), np.asarray(fp)
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        if xp.ndim != 1 or fp.ndim != 1:
+            raise ValueError("Data points must be 1-D sequences")
+        if xp.shape[0] != fp.shape[0]:
+            raise ValueError("fp and xp are not of the same length")
+        period = abs(period)
+        x, xp = x.astype(np.float64) % period, xp.astype(np.float64) % period
+        order = np.argsort(xp)
+        xp, fp = xp[order], fp[order]
+        xp = np.concatenate((xp[-1:] - period, xp, xp[0:1] + period))
+        fp = np.concatenate((fp[-1:], fp, fp[0:1]))
+        return np.interp(x, xp, fp)
+    found = np.interp(x, xp, fp)
+    if left is not None:
+        found = np.where(x < xp[0], left, found)
+    if right is not None:  # it has the last word where the points do not increase
+        found = np.where(x > xp[-1], right, found)
+    return found if np.ndim(found) > 0 else found[()]
+
+
+def points_and_step(start: Any, stop: Any, num: Any, endpoint: Any, dtype: Any, axis: Any) -> Any:
+    """``np.linspace`` with `retstep`."""
+    if axis != 0:
+        refuse("np.linspace with axis= and retstep=True", "leave axis out, and use np.moveaxis")
+    if dtype is None:
+        points = np.linspace(start, stop, num, endpoint=endpoint)
+    else:
+        points = np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype)
+    count = num - 1 if endpoint else num
+    if count <= 0:
+        return points, np.nan
+    return points, (np.asarray(stop) * 1.0 - np.asarray(start) * 1.0) / count

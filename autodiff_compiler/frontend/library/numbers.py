@@ -42,9 +42,9 @@ def rect(r: Any, phi: Any) -> Any:
 
 @defines(np.nan_to_num)
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    if posinf is None and neginf is None and copy is True and type(nan) is float and nan == 0.0:
+    if posinf is None and neginf is None and copy and type(nan) is float and nan == 0.0:
         return np.nan_to_num(x)
-    if copy is not True:
+    if not copy:
         refuse("np.nan_to_num with copy=False", "assign the result")
     limits = np.finfo(np.asarray(x).dtype)
     out = np.where(np.isnan(x), nan, x)

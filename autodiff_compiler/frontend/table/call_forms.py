@@ -11,7 +11,7 @@ from ...ir.opset import PRIMS
 from ...ir.roles import signature_of
 from ..avals import ListRef, Obj, Ref, Seq, is_static_int
 from ..handlers import Ctx, Val, lowers
-from ..library.call_forms import joined_array, mapped_elements, stacked_array
+from ..library.call_forms import interpolated, joined_array, mapped_elements, points_and_step, stacked_array
 
 _ONE_ARRAY: dict[Any, Any] = {np.stack: stacked_array, np.concatenate: joined_array}
 
@@ -29,6 +29,34 @@ def _joined(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
     ):
         return ctx.inline_function(Obj(_ONE_ARRAY[fn]), given, keywords, node)
     return ctx.call_prim(PRIMS[fn], list(args), kwargs, node)
+
+
+@lowers(np.interp)
+def _interp(ctx: Ctx, x: Val, xp: Val, fp: Val, left: Val = None, right: Val = None, period: Val = None) -> Val:
+    """The primitive extends the outermost values."""
+    if left is None and right is None and period is None:
+        return ctx.call_prim(PRIMS[np.interp], [x, xp, fp], {}, ctx.node)
+    return ctx.inline_function(Obj(interpolated), [x, xp, fp, left, right, period], {}, ctx.node)
+
+
+@lowers(np.linspace)
+def _linspace(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
+    node = ctx.node
+    given, keywords = ctx.accepted(np.linspace, signature_of(np.linspace), list(args), kwargs, node)
+    names = ("start", "stop", "num", "endpoint", "retstep", "dtype", "axis")
+    bound = {"num": 50, "endpoint": True, "dtype": None, "axis": 0, **dict(zip(names, given)), **keywords}
+    retstep, _ = bound.pop("retstep", False), bound.pop("device", None)
+    if type(retstep) not in (bool, int):
+        ctx.fail("np.linspace with a retstep that only the run knows", node, "write it as a constant")
+    if not retstep:
+        return ctx.call_prim(PRIMS[np.linspace], *_without_retstep(list(args), kwargs), node)
+    return ctx.inline_function(Obj(points_and_step), [], bound, node)
+
+
+def _without_retstep(args: list[Val], kwargs: dict[str, Val]) -> tuple[list[Val], dict[str, Val]]:
+    """The call without ``retstep=False``, which may stand by its position in front of the dtype."""
+    more = dict(zip(("dtype", "axis"), args[5:]))
+    return args[:4], {**{name: av for name, av in kwargs.items() if name != "retstep"}, **more}
 
 
 @lowers(np.ndarray)
