@@ -118,9 +118,10 @@ def _is_divided(v: Value, number: Value, uses: dict[Value, list[Op | Region]], q
 
 
 def _multiply_numbers(fn: Function) -> None:
-    """``s * (2.0 * x)`` as ``(2.0 * s) * x``, for a number `s` that only the run tells, or for an array with fewer axes
-    that is broadcast."""
+    """``s * (2.0 * x)`` and ``2.0 * (s * x)`` as ``(2.0 * s) * x``, for a number `s` that only the run tells, or for an
+    array with fewer axes that is broadcast."""
     uses = live_uses(fn.body)
+    same: dict[Value, Any] = {}
     for op in list(fn.body.walk()):
         if op.prim is not MUL or op.tag != DERIVED or op.parent is None:
             continue
@@ -128,22 +129,41 @@ def _multiply_numbers(fn: Function) -> None:
             inner = product.op if type(product) is Value and len(uses.get(product, ())) == 1 else None
             if inner is None or inner.prim is not MUL or inner.tag != DERIVED or inner.result.type != op.result.type:
                 continue
+            if type(s) is float and is_moderate(s):
+                small = _column_in(inner)
+                if small is not None and _scale(small, s, inner, uses):
+                    product.hint = op.result.hint
+                    same[op.result] = product
+                    break
+                continue
             number, x = inner.args
             if type(number) is not float or not is_moderate(number) or type(x) is not Value or type(s) is not Value:
                 continue
-            if x.type != product.type or x.type.kind != "array" or not _may_take(s, x):
-                continue
-            target = op if s.type.is_scalar else s.op
-            assert target is not None and target.parent is not None
-            small = s if s.type.is_scalar else target.args[0]
-            scaled = derived(target.parent, MUL, number, small, loc=op.loc)
-            if target is not op:
-                if len(uses.get(s, ())) != 1:
-                    continue
-                target.args = (scaled.result, *target.args[1:])
-            target.parent.ops.insert(target.parent.ops.index(target), scaled)
-            op.args = (scaled.result if target is op else s, x)
-            break
+            if x.type == product.type and x.type.kind == "array" and _may_take(s, x) and _scale(s, number, op, uses):
+                op.args = tuple([x if a is product else a for a in op.args])
+                break
+    replace_values(fn.body, same)
+
+
+def _column_in(product: Op) -> Value | None:
+    """A vector with new axes among two factors."""
+    for s, x in (product.args, product.args[::-1]):
+        if type(s) is Value and type(x) is Value and not s.type.is_scalar and _may_take(s, x):
+            if x.type == product.result.type:
+                return s
+    return None
+
+
+def _scale(s: Value, number: float, user: Op, uses: dict[Value, list[Op | Region]]) -> bool:
+    """Multiply a factor of `user` by a number: a number, or the vector of which it is a column."""
+    target = user if s.type.is_scalar else s.op
+    if target is None or target.parent is None or (target is not user and len(uses.get(s, ())) != 1):
+        return False
+    small = s if target is user else target.args[0]
+    scaled = derived(target.parent, MUL, number, small, loc=user.loc)
+    target.parent.ops.insert(target.parent.ops.index(target), scaled)
+    target.args = tuple([scaled.result if a is small else a for a in target.args])
+    return True
 
 
 def _may_take(s: Value, x: Value) -> bool:
@@ -239,7 +259,7 @@ class _Merging:
             return self.only_read(op.args[0], op) or self.only_read(op.args[1], op)
         if op.prim is MUL:
             for a, other in (op.args, op.args[::-1]):
-                if type(a) is Value and a.type.is_scalar and type(other) is Value and other.type == v.type:
+                if type(a) is Value and a.type.is_scalar and _is_like(other, v):
                     return self.only_read(other, op)
         return None
 
@@ -256,6 +276,11 @@ class _Merging:
             user.args = tuple([other if x is op.result else x for x in user.args])
         self.uses[op.result] = []
         self.uses[other] = [user for user in self.uses[other] if user is not op] + list(factor.users)
+
+
+def _is_like(x: Any, v: Value) -> bool:
+    """The array that was multiplied by a number."""
+    return type(x) is Value and x.type.kind == "array" and x.type.ndim == v.type.ndim and x.type.dtype == v.type.dtype
 
 
 def _axes(op: Op) -> int:

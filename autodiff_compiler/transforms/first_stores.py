@@ -306,7 +306,7 @@ def _are_blocks(paths: list[Path], loop: Op, rank: int) -> bool:
     down = range_ is not None and len(range_) == 4 and bool(range_[3])
     own: set[int] = set()
     for axis in range(rank):
-        items = [item_along(path, axis) if path and path[0][0] == "index" else None for path in paths]
+        items: list[Any] = [item_along(path, axis) if path and path[0][0] == "index" else None for path in paths]
         if any(type(item) is not slice or item.step not in (None, 1) for item in items):
             continue
         blocks = {k for k, item in enumerate(items) if item.start is variable and _ends_block(item, loop)}
