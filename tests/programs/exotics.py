@@ -15,8 +15,8 @@ class Exotics(Expressions):
             self.line_at_top(f"K = {self.pick('0.6', '-0.4', '1.2')}")
             self.constants.append("K")
         if self.chance(0.2):
-            self.line_at_top("TABLE = np.array([0.3, -0.2, 0.9])")
-            self.constants += ["TABLE[1]", "TABLE.sum()"]
+            self.line_at_top("LEVELS = np.array([0.3, -0.2, 0.9])")
+            self.constants += ["LEVELS[1]", "LEVELS.sum()"]
         if self.constants:
             self.lines += ["", ""]
 
