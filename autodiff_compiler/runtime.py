@@ -269,8 +269,8 @@ def index_table(kind: str, r: int, *lengths: int) -> Any:
 def sum_to(g: Any, x: Any) -> Any:
     """The cotangent `g` summed to the shape of `x`, in x's dtype.
 
-    Shapes: `g` has a shape to which `x` broadcasts; the result has x's. May return `g` itself. None for `x`: a name that
-    this path does not bind, so nobody reads its cotangent.
+    Shapes: `g` has a shape to which `x` broadcasts; the result has that of `x`. May return `g` itself. None for `x`: a
+    name that this path does not bind, so nobody reads its cotangent.
     """
     if type(g) is type(x) is np.ndarray and g.shape == x.shape and g.dtype == x.dtype:
         return g

@@ -54,8 +54,8 @@ def _is_before(x: Any, y: Any, dims: Dims, length: DimLike | None) -> bool:
     if any(type(item) is slice and item.step not in (None, 1) for item in (x, y)):
         return False
     end, start = x.stop if type(x) is slice else x, y.start if type(y) is slice else y
-    if end is None or start is None:
-        return False
+    if end is None or start is None or not all(type(v) is int or is_subscript(v) for v in (end, start)):
+        return False  # with a ``None`` that only the run knows, ``a[:k]`` and ``a[k:]`` are all of the array
     if type(x) is slice and type(y) is slice and _same_bound(start, end):
         return True  # ``a[:k]`` and ``a[k:]`` have nothing in common, whatever k is
     last, first = _form(end, dims, length), _form(start, dims, length)
