@@ -36,7 +36,6 @@ from ..operations.linalg import MATMUL
 from ..records import record
 from .filling import affine, counted
 from .places import Path, are_apart, block_of, is_at_least, item_along, make_up_all
-from .simplify import drop_dead
 
 ALL: Path = (("index", (slice(None),)),)
 
@@ -44,23 +43,9 @@ ALL: Path = (("index", (slice(None),)),)
 def store_first(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
     """Let first additions be stores; `before_change` is called if there are some."""
     made = [op for op in fn.body.walk() if op.tag == DERIVED and _makes_zeros(op)]
-    if not made:
-        return False
-    uses = collect_uses(fn.body)
-    sums = [one for op in made if (one := _sum_with(op, uses)) is not None]
-    if sums:
-        if before_change is not None:
-            before_change()
-        done: set[Op] = set()
-        for stores, added, other in sums:
-            if added not in done:  # both of its operands may be zeros with parts stored
-                _add_parts(stores, added, other)
-                done.add(added)
-        drop_dead(fn)  # the zeros, and their shape
-        made = [op for op in fn.body.walk() if op.tag == DERIVED and _makes_zeros(op)]
-        uses = collect_uses(fn.body)
+    uses = collect_uses(fn.body) if made else {}
     found = [(op, chain) for op in made if (chain := _Chain(op, uses)).first or chain.is_full]
-    if found and not sums and before_change is not None:
+    if found and before_change is not None:
         before_change()
     for op, chain in found:
         for addition in chain.first:
@@ -68,7 +53,22 @@ def store_first(fn: Function, before_change: Callable[[], None] | None = None) -
             _cancel_signs(addition, uses)
         if chain.is_full:
             op.prim = PRIMS[np.empty] if op.prim is PRIMS[np.zeros] else PRIMS[np.empty_like]
-    return bool(found or sums)
+    return bool(found)
+
+
+def add_parts(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
+    """Add parts that are stored into zeros to the array that these are added to. The zeros are dead code then."""
+    made = [op for op in fn.body.walk() if op.tag == DERIVED and _makes_zeros(op)]
+    uses = collect_uses(fn.body) if made else {}
+    sums = [one for op in made if (one := _sum_with(op, uses)) is not None]
+    if sums and before_change is not None:
+        before_change()
+    done: set[Op] = set()
+    for stores, added, other in sums:
+        if added not in done:  # both of its operands may be zeros with parts stored
+            _add_parts(stores, added, other)
+            done.add(added)
+    return bool(sums)
 
 
 def _makes_zeros(op: Op) -> bool:
@@ -339,4 +339,4 @@ def _is_row(items: tuple[Any, ...], axis: int) -> bool:
     )
 
 
-__all__ = ["store_first"]
+__all__ = ["add_parts", "store_first"]

@@ -54,7 +54,7 @@ from .deferred import defer
 from .distribute import distribute
 from .exits import has_exits, one_code
 from .factors import merge_factors
-from .first_stores import store_first
+from .first_stores import add_parts, store_first
 from .helpers import has_helpers, share_helpers
 from .indices import repeat_indices
 from .inplace import InPlace
@@ -238,6 +238,9 @@ def _distribute(task: Task) -> None:
 
 
 def _store_first(task: Task) -> None:
+    if add_parts(task.fn, task.before_change):
+        task.before_change = None
+        drop_dead(task.fn)  # the zeros, and their shapes
     if store_first(task.fn, task.before_change):
         task.before_change = None
 
