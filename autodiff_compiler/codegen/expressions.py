@@ -618,6 +618,19 @@ def _flip(p: Printer, op: Op) -> tuple[str, int]:
     return p.call(op), ATOM
 
 
+def _roll(p: Printer, op: Op) -> tuple[str, int]:
+    """An array that is rolled by one number, along one axis."""
+    a, shift, axis = (*op.args, None)[:3] if len(op.args) > 1 else (None, None, None)
+    axis = op.kwargs.get("axis", axis)
+    t, rank = type_of(shift), type_of(a).ndim
+    axis = 0 if axis is None and rank == 1 else axis
+    known = type(axis) is int and rank is not None and -rank <= axis < rank and op.kwargs.keys() <= {"axis"}
+    if not known or not _is_numpys(a) or t.kind != "py" or t.dtype is None or t.dtype.kind != "i":
+        return p.call(op), ATOM
+    p.helpers.add("rolled")
+    return f"rolled({p.show(a)}, {p.show(shift)}, {axis})", ATOM
+
+
 def _part(name: str) -> Any:
     """The real or imaginary part, of an array as its attribute."""
 
@@ -633,6 +646,7 @@ _BY_FN: dict[Any, Any] = {
     np.sum: _sum,
     np.dot: _dot,
     np.flip: _flip,
+    np.roll: _roll,
     np.real: _part("real"),
     np.imag: _part("imag"),
 }

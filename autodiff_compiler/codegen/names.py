@@ -58,6 +58,7 @@ HELPERS = frozenset(
         "format_",
         "full_like",
         "put_back",
+        "rolled",
         "spread",
         "stored_part",
         "sum_to",
