@@ -578,3 +578,28 @@ def test_pythons_numbers_without_a_choice_are_divided_as_they_are():
     for f in (math.sqrt, lambda s: math.sqrt(2 * s + 1), lambda s: s**0.5, math.acos):
         code = [line for line in ad.grad(f).source(0.3).splitlines() if "# adjoint" not in line]
         assert not any("inf" in line for line in code)
+
+
+def test_what_is_overwritten_is_divided_by_zero():
+    """The zeros are stored behind the division, which needs no mask."""
+
+    def f(x, d, mask):
+        y = x / d
+        y[mask] = 3.0
+        return np.sum(y * y)
+
+    def of_roots(x, d, mask):
+        y = d * np.sqrt(x)
+        y[mask] = 3.0
+        return np.sum(y * y)
+
+    x, mask = np.array([0.0, 2.0, 0.0]), np.array([True, False, True])
+    assert "np.where" not in ad.grad(f).source(x, 0.5, mask)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(ad.grad(f)(x, 0.5, mask), [0.0, 16.0, 0.0])
+        np.testing.assert_array_equal(ad.grad(f)(x, 0.0, mask), [0.0, np.inf, 0.0])
+        np.testing.assert_array_equal(ad.grad(f)(x, 0.0, mask | True), [0.0, 0.0, 0.0])
+        np.testing.assert_array_equal(ad.grad(of_roots)(x, 2.0, mask), [0.0, 4.0, 0.0])
+        np.testing.assert_array_equal(ad.jvp(lambda x: f(x, 0.0, mask | True), (x,), (np.ones(3),))[1], 0.0)
+        hessian = ad.hessian(f)(x, 0.5, mask)
+    np.testing.assert_array_equal(hessian, np.diag([0.0, 8.0, 0.0]))
