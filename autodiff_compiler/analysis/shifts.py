@@ -33,6 +33,7 @@ import numpy as np
 
 from ..ir.core import IF, LOOP, Op, Region, Value, leaves, type_of
 from ..ir.opset import GET, PRIMS, SET, counts, is_row
+from ..ir.types import same_dtype
 
 Scale = tuple[float, frozenset[tuple[Value, int]]]  # a number times powers of scalars
 Axes = tuple[int | None, ...]  # for each axis of a value, the axis of the shift along which it varies
@@ -372,7 +373,7 @@ class _Following:
             raise _Unknown
         if c is None:
             return None
-        if base.dtype != t.dtype or len(t.dims or ()) != len(base.dims or ()):
+        if not same_dtype(base.dtype, t.dtype) or len(t.dims or ()) != len(base.dims or ()):
             raise _Unknown
         return Change(c.grows, c.scale, self.checked(op, c.axes))
 

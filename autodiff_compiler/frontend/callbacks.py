@@ -394,7 +394,7 @@ def _numbers_of(content: Any) -> str:
     if type(content) is not Columns or type(content.structure) is not Leaf:
         return ""
     t = type_of(content.leaves[0]).elem
-    if t is None or t.dtype not in (np.dtype(float), np.dtype(np.int64)):
+    if t is None or t.dtype not in (np.float64, np.int64):
         return ""
     return t.kind if t.kind in ("py", "generic") else ""
 

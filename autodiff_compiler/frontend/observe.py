@@ -11,10 +11,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..ir.core import Prim, Value
 from ..ir.opset import GET
 from ..ir.sites import OBSERVE
-from ..ir.types import OBJECT, PYTHON_DTYPES, Ty, array, generic
+from ..ir.types import OBJECT, Ty, array, generic
 from ..live import items_in
 from ..lowered import ANYTHING, Fact
 from ..operations.record import has_rule
@@ -158,7 +160,7 @@ def _type_of(fact: Fact, dims: Any) -> Ty | None:
     if kind == "generic":
         return generic(facts[0])
     if kind == "py":
-        return Ty("py", PYTHON_DTYPES[(bool, int, float, complex).index(facts[0])], ())
+        return Ty("py", np.dtype(np.int64 if facts[0] is int else facts[0]), ())
     return OBJECT if kind == "object" else None
 
 

@@ -13,6 +13,7 @@ from ..ir.core import Prim, Value, type_of
 from ..ir.foreign import root_module
 from ..ir.opset import GET
 from ..ir.roles import signature_of
+from ..ir.types import same_dtype
 from .avals import Obj, Overwritten, Ref, Seq, describe, is_number
 from .border import Border
 from .handlers import Node, Val
@@ -72,7 +73,7 @@ class Outputs(Border):
             self.check_cast(whole, result, node)
         have, want = type_of(result), whole.type
         name = prim.name.removesuffix(".outer")
-        if prim.fn in _EXACT and (have.dtype is None or have.dtype != want.dtype):
+        if prim.fn in _EXACT and not same_dtype(have.dtype, want.dtype):
             self.fail(
                 f"{name} with out= of another dtype than its result", node, "assign the result, cast to that dtype"
             )

@@ -38,7 +38,8 @@ Terms = tuple[tuple[int | None, int], ...]  # a sum of lengths, by their roots, 
 #   "object"   some other Python object (a string, a dtype, None ...); `elem` is "undef" for None
 
 
-PYTHON_DTYPES = (np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.complex128))
+# A set, in which an unknown dtype, None, is not: it equals that of float64.
+PYTHON_DTYPES = frozenset(map(np.dtype, (bool, np.int64, np.float64, np.complex128)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ PY_COMPLEX = Ty("py", np.dtype(np.complex128), ())
 
 
 def py_int(length: DimLike | None = None) -> Ty:
-    return Ty("py", PYTHON_DTYPES[1], (), None, length)
+    return Ty("py", np.dtype(np.int64), (), None, length)
 
 
 def array(dtype: Any, dims: tuple[DimLike, ...] | None) -> Ty:

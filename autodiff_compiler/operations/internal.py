@@ -10,6 +10,7 @@ from .. import runtime
 from ..ir import opset
 from ..ir.core import CALL, FUNC, Op, type_of
 from ..ir.opset import CAST, DIM, DTYPE, FINISH, GET, PRIMS, SHAPE_OF, SPREAD, SUM_TO, mark, repeatable
+from ..ir.types import same_dtype
 from . import lib
 from .batching import Batcher, batch, no_rule, of_one_operand
 from .record import constant_in, nondiff, passes_on, vjp
@@ -36,7 +37,7 @@ def _spread_batch(self: Batcher, op: Op) -> Any:
     dtype = type_of(x).dtype
     if _is_python_number(op.args[0]) and dtype is not None and dtype.kind in "fc":
         dtype = runtime.weak_dtype(type_of(g).dtype == np.complex128, dtype)
-        g = g if type_of(g).dtype == dtype else self.stack(CAST, g, dtype)
+        g = g if same_dtype(type_of(g).dtype, dtype) else self.stack(CAST, g, dtype)
     if rank == 0:
         return g
     return self.stack(PRIMS[np.broadcast_to], self.aligned(g, rank), (self.size(), *self.lengths(x)))

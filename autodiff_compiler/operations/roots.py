@@ -14,6 +14,7 @@ import numpy as np
 from .. import runtime
 from ..ir.core import Value, current, type_of
 from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, SUB, apply
+from ..ir.types import same_dtype
 from . import lib
 from .lib import SUBSCRIPTS, WEIGHTS, guarded
 from .signs import POWERS, least_at_zero, not_negative, positive
@@ -121,6 +122,6 @@ def without(g: Any, y: Value, depth: int = 8) -> Any:
 def _alike(g: Value, y: Value) -> bool:
     """They have one dtype and, if that of `y` is known, one shape."""
     have, want = type_of(g).dims, type_of(y).dims
-    if have is None or want is None or len(have) != len(want) or g.type.dtype != y.type.dtype:
+    if have is None or want is None or len(have) != len(want) or not same_dtype(g.type.dtype, y.type.dtype):
         return False
-    return y.type.dtype is not None and all(map(current().dims.same, have, want))
+    return all(map(current().dims.same, have, want))

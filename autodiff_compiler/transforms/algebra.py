@@ -53,7 +53,7 @@ def _python_int(x: Any) -> bool:
 
 def _is_double(x: Any) -> bool:
     """A number to which a float may be added without a change of its dtype."""
-    return type(x) is Value and x.type.is_scalar and x.type.dtype in (np.dtype(float), np.dtype(complex))
+    return type(x) is Value and x.type.is_scalar and x.type.dtype in (np.float64, np.complex128)
 
 
 def _negated(x: Any) -> Any:
@@ -567,7 +567,7 @@ def _sum(b: Builder, x: Any, *args: Any, **kwargs: Any) -> Any:
         u, v = x.op.args
         if (
             all(map(_is_vector, (u, v)))
-            and u.type.dtype == v.type.dtype
+            and same_dtype(u.type.dtype, v.type.dtype)
             and b.dims.same(u.type.dims[0], v.type.dims[0])
         ):
             return b.emit(DOT, u, v)
@@ -580,7 +580,7 @@ def _is_vector(x: Any) -> bool:
     return type(x) is Value and t.kind == "array" and t.ndim == 1 and t.dtype in _OF_BLAS
 
 
-_OF_BLAS = [np.dtype(t) for t in (np.float32, np.float64, np.complex64, np.complex128)]
+_OF_BLAS = (np.float32, np.float64, np.complex64, np.complex128)
 
 
 def _literal_factor(b: Builder, x: Any) -> tuple[Any, Any]:

@@ -51,7 +51,7 @@ from ..analysis.stacks import stacked_values
 from ..ir.core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value, leaves, new_func, type_of
 from ..ir.opset import POP, PRIMS, PUSH, STACK_NEW, TUPLE
 from ..ir.rewrite import called
-from ..ir.types import SHAPE, DimLike, Dims
+from ..ir.types import SHAPE, DimLike, Dims, same_dtype
 from ..operations.batching import Batcher, NotBatchedError, is_weak
 from ..records import record
 from .cotangents import named_arguments
@@ -162,7 +162,7 @@ class _Walk(Batching):
         if type(x) is Value and type(new) is tuple:
             new = self.emit(TUPLE, *new)
             new.type = SHAPE
-        if dtype is not None and x in self.tried and type_of(new).dtype != dtype:
+        if dtype is not None and x in self.tried and not same_dtype(type_of(new).dtype, dtype):
             new = self.astype(new, dtype)
         return self.spread(new, dtype) if as_stack else new
 

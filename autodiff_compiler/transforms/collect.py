@@ -88,7 +88,7 @@ def _added(loop: Op, uses: Uses) -> list[Added]:
     out: list[Added] = []
     for k, param in enumerate(body.params[1:]):
         t = param.type
-        if t.kind != "array" or t.dims is None or len(t.dims) != 2 or t.dtype != np.dtype(float):
+        if t.kind != "array" or t.dims is None or len(t.dims) != 2 or t.dtype != np.float64:
             continue
         found: list[Added] = []
         version: Any = param

@@ -58,7 +58,7 @@ from .filling import counted, rows_behind
 ALL = slice(None)
 _COLUMN, _ROW = (("index", (ALL, None)),), (("index", (None, ALL)),)
 _TRANSPOSED = ("transpose", None)
-FLOAT = np.dtype(np.float64)
+FLOAT = np.float64  # no dtype, which an unknown one, None, would be equal to
 Uses = dict[Value, list[Op | Region]]
 
 

@@ -54,7 +54,7 @@ from .simplify import in_bounds, is_total_in
 
 ALL = slice(None)
 _TRANSPOSED = (("transpose", None),)
-FLOAT = np.dtype(np.float64)
+FLOAT = np.float64  # no dtype, which an unknown one, None, would be equal to
 Uses = dict[Value, list[Op | Region]]
 
 

@@ -41,8 +41,6 @@ from ..operations import lib
 from . import algebra
 from .batch import NotBatchedError, batch
 
-_FLOAT = np.dtype(np.float64)
-
 
 def is_number(x: Any) -> bool:
     """The value has one element and no axes."""
@@ -300,7 +298,7 @@ class _Parts:
     def seed(self, k: int, x: Any, eye: Any) -> Any:
         t = type_of(x)
         rows = eye if len(self.values) == 1 else lib.part(eye, (slice(None), self.range(k)))
-        if t.dtype is not None and t.dtype != _FLOAT:
+        if t.dtype is not None and t.dtype != np.float64:
             rows = lib.emit(CAST, rows, t.dtype)
         if lib.ndim(x) != 1 and not (is_number(x) and len(self.values) > 1):
             rows = lib.reshape(rows, (self.end, *lengths(x)))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .distribute import Rows, Sink
 
 TRANSPOSED = (("transpose", None),)
-FLOAT = np.dtype(np.float64)
+FLOAT = np.float64  # no dtype, which an unknown one, None, would be equal to
 
 
 def product_of_rows(v: Any) -> tuple[Value, Value, bool] | None:

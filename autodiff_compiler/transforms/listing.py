@@ -58,7 +58,7 @@ IN_TABLE = {GET: opset.TABLE_GET, SET: opset.TABLE_SET, ADDAT: opset.TABLE_ADDAT
 def is_double(x: Any) -> bool:
     """A float, or a value that is one, of double precision."""
     t = type_of(x)
-    return t.is_scalar and t.dtype == FLOAT64 if t.dtype is not None else False
+    return t.is_scalar and t.dtype == np.float64
 
 
 def _is_index(x: Any) -> bool:
@@ -80,7 +80,7 @@ def picked(path: Any) -> tuple[Any, ...] | None:
 
 def is_table(t: Ty) -> bool:
     """An array of floats of which the number of axes is known."""
-    return t.kind == "array" and t.dtype is not None and t.dtype == FLOAT64 and t.ndim in (1, 2)
+    return t.kind == "array" and t.dtype == np.float64 and t.ndim in (1, 2)
 
 
 def element_of(op: Op) -> tuple[Value, tuple[Any, ...]] | None:
@@ -111,7 +111,7 @@ def _is_item(op: Op) -> bool:
     base, items = op.args[0], picked(op.args[1])
     if items is None or type(base) is not Value or base.type.kind != "array" or len(op.args[1]) != 1:
         return False
-    return base.type.dtype is not None and base.type.dtype == FLOAT64 and len(items) == base.type.ndim
+    return base.type.dtype == np.float64 and len(items) == base.type.ndim
 
 
 def _only_length(op: Op) -> bool:

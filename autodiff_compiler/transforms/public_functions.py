@@ -365,7 +365,7 @@ def _of_numbers(self: _Rewriter, b: Builder, op: Op) -> Any:
     if op.prim is MUL:
         return _times(self, b, *op.args)
     g, x = (*op.args, None)[:2]
-    fits = op.prim is opset.SUM_TO and type_of(g).kind == "py" and type_of(x).dtype == np.dtype(float)
+    fits = op.prim is opset.SUM_TO and type_of(g).kind == "py" and type_of(x).dtype == np.float64
     return g if fits else NotImplemented
 
 

@@ -68,8 +68,9 @@ from .items import is_constant, list_length
 MOST = 12  # numbers on a line
 FLOAT = PRIMS[float]
 ARRAY = PRIMS[np.array]
-FLOAT64 = np.dtype(float)
-PYTHON: dict[Any, Ty] = {FLOAT64: type_of(1.0), np.dtype(np.int64): py_int()}  # the types of what `tolist` gives
+FLOAT64 = np.float64  # no dtype, which an unknown one, None, would be equal to
+# The types of what `tolist` gives.
+PYTHON: dict[Any, Ty] = {np.dtype(float): type_of(1.0), np.dtype(np.int64): py_int()}
 
 
 def unpack(fn: Function) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import operator
 import re
 import sys
 from pathlib import Path
@@ -76,3 +78,27 @@ def test_versions_agree() -> None:
 
 def test_the_module_is_typed() -> None:
     assert (ROOT / "autodiff_compiler/py.typed").exists()
+
+
+@pytest.mark.parametrize("part", ["analysis", "frontend", "ir", "operations", "transforms"])
+def test_the_dtype_of_a_type_is_not_compared_with_that_of_float64(part: str) -> None:
+    """It may be None, and ``None == np.dtype(float)`` is True in NumPy. ``None == np.float64`` is not."""
+    found = []
+    for path in sorted((ROOT / "autodiff_compiler" / part).rglob("*.py")):
+        if "library" in path.parts or path.stem == "__init__":  # programs of arrays
+            continue
+        module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Attribute):
+                continue
+            if node.left.attr != "dtype" or not isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+                continue
+            try:
+                other = eval(ast.unparse(node.comparators[0]), vars(module))
+            except NameError:
+                continue  # a variable
+            others = list(other) if isinstance(node.ops[0], ast.In | ast.NotIn) else [other]
+            is_hashed = isinstance(other, (frozenset, dict))  # asks for the hash first
+            if not is_hashed and any(one is not None and operator.eq(None, one) for one in others):
+                found.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
+    assert not found

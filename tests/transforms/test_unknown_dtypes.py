@@ -105,3 +105,59 @@ def test_the_sum_of_a_list_saves_no_items() -> None:
     assert np.allclose(gradient, differences(f, x), rtol=1e-5, atol=1e-6)
     narrow = ad.grad(f)(x.astype(np.float32))
     assert narrow.dtype == np.float32 and np.allclose(narrow, gradient, rtol=1e-5)
+
+
+def times_an_item(x, w):
+    y = x * 1.0
+    for k in range(len(w)):
+        _, _, c = w[k]
+        y = y * c
+    return np.sum(y * y)
+
+
+def plus_an_item(x, w):
+    y = x * 1.0
+    s = x[0]
+    for k in range(len(w)):
+        _, b, c = w[k]
+        s = s - c
+        y = b + y * s
+    return np.sum(y * y) * s
+
+
+def times_a_row(x, w):
+    y = x[:3] * 1.0
+    for k in range(len(w)):
+        y = np.sin(y) * w[k] + x
+    return np.sum(y * y)
+
+
+def products_with_a_matrix(x, w):
+    m = np.outer(x, x)
+    y = x * 1.0
+    for k in range(len(w)):
+        y = np.tanh(m @ y) * w[k]
+    return np.sum(y * y)
+
+
+def sums_of_products(x, w):
+    y = x * 1.0
+    s = x[0]
+    for k in range(len(w)):
+        s = s + np.sum(y * np.sin(y))
+        y = y * w[k]
+    return s
+
+
+@pytest.mark.parametrize(
+    "f", [times_an_item, plus_an_item, times_a_row, products_with_a_matrix, sums_of_products], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_an_unknown_dtype_is_not_that_of_float64(f, dtype):
+    """The first iteration makes float64 of what the loop starts with. ``None == np.dtype(float)`` is True in NumPy."""
+    x, w = X.astype(dtype) / 4, np.random.default_rng(1).normal(size=(4, 3))
+    value, g = ad.value_and_grad(f)(x, w)
+    assert type(value) is type(f(x, w)) and value == f(x, w)
+    assert g.dtype == dtype
+    plain = ad.grad(f, optimize=False)(x, w)
+    np.testing.assert_allclose(g, plain, rtol={np.float16: 1e-2, np.float32: 1e-5, np.float64: 1e-12}[dtype])

@@ -14,7 +14,7 @@ from scipy import linalg
 from ... import runtime
 from ...ir.core import Builder, Value
 from ...ir.ops_common import as_array, must_equal
-from ...ir.types import ANY, DimLike, Ty, array
+from ...ir.types import ANY, DimLike, Ty, array, same_dtype
 from ...kernels.scipy import linalg as kernels
 from .. import decompositions, lib
 from ..decompositions import inverse_gaps, real_dtype, smaller
@@ -228,7 +228,7 @@ def _eigh_type(b: Builder, a: Any, b_: Any = None, **options: Any) -> Any:
     other = t if b_ is None else _square(b, b_)
     if t.dims is None or other.dims is None:
         return ANY, ANY
-    same = t.dtype if other.dtype == t.dtype else None
+    same = t.dtype if same_dtype(other.dtype, t.dtype) else None
     return array(real_dtype(same), t.dims[:1]), array(same, t.dims)
 
 

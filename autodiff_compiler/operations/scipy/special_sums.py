@@ -18,16 +18,20 @@ from ..lib import CHOICES, call, guarded
 from ..record import jvp, op, refuses, vjp
 from .special_lib import kernel, whole
 
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_FLOATS = (np.float64, np.float32)
 
 
 def _sum_type(b: Builder, a: Any, weights: Any, axis: Any, keepdims: Any) -> Ty:
     types = [as_array(b, x) for x in (a, weights) if x is not None]
     dims = broadcast_dims(b, [t.dims for t in types])
-    dtype = types[0].dtype
-    if not dims or dtype not in _FLOATS or any(t.dtype != dtype for t in types) or lib.symbolic(axis, keepdims):
+    dtypes = {t.dtype for t in types}
+    if not dims or not all(map(_may_be_float, dtypes)) or len(dtypes - {None}) > 1 or lib.symbolic(axis, keepdims):
         return ANY
-    return scalar_or_array(True, dtype, reduced(dims, axis, keepdims))
+    return scalar_or_array(True, dtypes.pop() if len(dtypes) == 1 else None, reduced(dims, axis, keepdims))
+
+
+def _may_be_float(dtype: Any) -> bool:
+    return dtype is None or dtype in _FLOATS
 
 
 op(logsumexp, "a: array, b: array, axis, keepdims", type=_sum_type)
@@ -87,7 +91,7 @@ def _signed_weights(g: Any, out: Any, a: Any, b: Any, axis: Any, keepdims: Any) 
 
 def _same_type(b: Builder, x: Any, axis: Any = None) -> Ty:
     t = as_array(b, x)
-    return t if t.kind == "array" and t.dtype in _FLOATS and t.dims else ANY
+    return t if t.kind == "array" and _may_be_float(t.dtype) and t.dims else ANY
 
 
 op("scipy.special.softmax", "x: array, axis", type=_same_type)
