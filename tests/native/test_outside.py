@@ -135,13 +135,29 @@ def test_an_interrupt_is_none_of_these_errors() -> None:
         Outside(stopped, (("float64", None),))()
 
 
+def test_programs_with_other_constants_have_other_texts() -> None:
+    """Machine code on disk is found by its text."""
+
+    def f(y: Any) -> Any:
+        return np.sum(np.linspace(y[0], y[1], 4)) * 1.1
+
+    def g(y: Any) -> Any:
+        return np.sum(np.linspace(y[0], y[1], 4)) * 2.2
+
+    sources = [str(agree(h, V, transform=ad.grad).source()) for h in (f, g)]
+    names = [set(re.findall(r"native_ndarray_\w+", source)) for source in sources]
+    assert names[0] and names[1] and names[0].isdisjoint(names[1])
+
+
 def test_a_call_with_an_object_is_left_to_numpy() -> None:
-    """Machine code on disk is found by its text, which does not say what the object is."""
     from autodiff_compiler.native.foreign import _Names, _Printer
     from autodiff_compiler.native.numbers import NotNative
 
-    with pytest.raises(NotNative, match="a call with ndarray"):
-        _Printer(_Names()).bind(np.ones(3))
+    assert _Printer(_Names()).bind(np.ones(3)) == _Printer(_Names()).bind(np.ones(3))
+    others = [np.ones(3), np.ones((3, 1)), np.ones(3, np.float32), np.zeros(3), np.ones((2, 3)), np.ones((2, 3)).T]
+    assert len({_Printer(_Names()).bind(x) for x in others}) == len(others)
+    with pytest.raises(NotNative, match="a call with object"):
+        _Printer(_Names()).bind(object())
 
 
 def test_pickles() -> None:
