@@ -205,9 +205,9 @@ def _masked(
 def _plain(x: Any, like: Value) -> Any:
     """The number that an array of this dtype is made of."""
     op = x.op if type(x) is Value else None
-    if op is not None and op.prim is SPREAD and like.type.dtype == np.dtype(float):
+    if op is not None and op.prim is SPREAD and like.type.dtype == np.float64:
         t = type_of(op.args[0])
-        if t.is_scalar and t.dtype == np.dtype(float):
+        if t.is_scalar and t.dtype == np.float64:
             return op.args[0]
     return x
 

@@ -89,7 +89,7 @@ def _join(op: Op, fn: Function, uses: Any) -> None:
 def _divide(op: Op, fn: Function, uses: Any) -> None:
     """``np.mean`` of all elements, of which there are some: NumPy divides their sum by their number, too."""
     a = op.args[0]
-    if any(axis is not None for axis in (*op.args[1:], *op.kwargs.values())) or a.type.dtype != FLOAT64:
+    if any(axis is not None for axis in (*op.args[1:], *op.kwargs.values())) or a.type.dtype != np.float64:
         return
     assert op.parent is not None
     dims = op.parent.dims
