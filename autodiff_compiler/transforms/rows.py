@@ -199,6 +199,7 @@ class _Rows:
     def move(self, group: list[Access]) -> None:
         """Look up a row, or an element, of a list that does not change once."""
         first = group[0].op.result
+        group[0].base = group[0].op.args[0]  # which may be a row that has just been moved
         new = self.read(LIST_GET, group, first.type)
         new.hint = first.hint
         replace_values(self.body, {x.op.result: new for x in group})

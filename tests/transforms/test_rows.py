@@ -224,3 +224,30 @@ def test_a_loop_that_only_an_iteration_leaves_binds_its_names():
     value, gradient = ad.value_and_grad(bound_in_a_loop)(1.5)
     assert value == bound_in_a_loop(1.5)
     assert gradient == pytest.approx(differences(bound_in_a_loop, 1.5), rel=1e-6)
+
+
+def a_row_and_its_element(x, n):
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i, 1] * x[i, 2]
+        for j in range(x.shape[1]):
+            for k in range(n):
+                total += x[i, 0] * x[i, j] * total + x[0, 0] * x[i, 1] * k
+    return total
+
+
+def elements_of_a_list(x, n):
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            for k in range(n):
+                total += (x[i] - x[j]) * x[i] * total + x[0] * x[k]
+    return total
+
+
+def test_a_row_that_is_moved_with_its_elements():
+    for fn, x in ((a_row_and_its_element, X), (elements_of_a_list, X[:, 0].copy())):
+        for n in (0, 2, 3):
+            value, gradient = ad.value_and_grad(fn)(x, n)
+            assert value == fn(x, n)
+            assert gradient == pytest.approx(differences(lambda x, fn=fn, n=n: fn(x, n), x), rel=1e-5, abs=1e-6)
