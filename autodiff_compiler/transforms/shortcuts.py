@@ -29,8 +29,6 @@ from ..ir.opset import DIV, GET, PRIMS, SIZE
 from ..ir.rewrite import collect_uses
 from ..ir.telling import give, telling
 
-FLOAT64 = np.dtype(float)
-
 
 def take_shortcuts(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
     """Put other operations in the place of slow ones; `before_change` is called if there is something."""
