@@ -56,6 +56,7 @@ from .layout import KEEP_C_ORDER, mark_fortran
 from .library.call_forms import mapped_numbers
 from .library.draws import DRAWN
 from .may_write import ANYTHING, run_by
+from .objects import is_generated
 from .observe import may_vary
 from .plan import RecursionTooDeep, SelfCalls
 from .scopes import FunctionNode, Scope, scope_of
@@ -462,6 +463,10 @@ def _call_known(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], no
         return ctx.call_unknown(obj, args, kwargs, node)
     if isinstance(obj, types.FunctionType) and obj.__code__ is _DISPATCHING:
         return ctx.call(_dispatched(ctx, fn, args, node), args, kwargs, node)
+    if isinstance(obj, types.FunctionType) and is_generated(obj) and args and type(args[0]) is Instance:
+        for cls in args[0].cls.__mro__:
+            if cls.__dict__.get("__init__") is obj and "__dataclass_fields__" in cls.__dict__:
+                return ctx.initialise_dataclass(args[0], cls, list(args[1:]), kwargs, node)
     if isinstance(obj, types.FunctionType) and not _belongs_to_numpy(obj):
         return ctx.inline_function(fn, args, kwargs, node)
     if type(obj) is type(_CACHED):

@@ -34,6 +34,7 @@ from .avals import (
     parts_of,
     same_keys,
 )
+from .causes import actions_for
 from .disturbed import Disturbances
 from .structures import (
     LEAF,
@@ -393,8 +394,9 @@ class ListColumns(Disturbances):
 
         return self.let_go(found, CHANGED, node)
 
-    def fitting(self, base: ListRef, columns: Columns, item: Any, node: Any) -> list[Any]:
-        """The operands for an item that goes into a list of run-time length."""
+    def fitting(self, base: ListRef, columns: Columns, item: Any, node: Any, index: Any = None) -> list[Any]:
+        """The operands for an item that goes into a list of run-time length. index: what made it one, if it is not
+        known: a store into ``[None] * 3``, in a loop that can be unrolled."""
         try:
             if covers(columns.structure, self.item_structure(item)):
                 return self.item_operands(columns.structure, item, node) or [0]
@@ -402,7 +404,8 @@ class ListColumns(Disturbances):
         except NoCommonStructure as error:
             why = f"items that fit; this one {error}"
         what = f"{describe(item)} goes into a list whose length is known at run time only; such a list needs {why}"
-        self.fail(what, node, "use one list for each kind of thing", cause=base)
+        cause = index if type(index) is Value and actions_for(self, index) else base
+        self.fail(what, node, "use one list for each kind of thing", cause=cause)
 
     def set_item(self, base: ListRef, index: Any, item: Any, node: Any) -> None:
         """``base[index] = item`` where that, or the length, is known at run time only."""
@@ -412,7 +415,7 @@ class ListColumns(Disturbances):
     def put_item(self, prim: Prim, base: ListRef, index: Any, item: Any, node: Any) -> Columns:
         """Put an item into a list, by this operation on each of its IR lists; what the list was before."""
         columns = self.made_columns(base, node)
-        operands = self.fitting(base, columns, item, node)
+        operands = self.fitting(base, columns, item, node, index)
         self.forget_items(base.cell, node)
         leaves = [self.emit(node, prim, leaf, index, x) for leaf, x in zip(columns.leaves, operands)]
         changed = columns.changed(leaves, self.taken(base.cell, item))

@@ -126,7 +126,8 @@ class Construct(Recursions):
         self.continue_with(made, node)
         init = class_lookup(made.cls, "__init__")
         if dataclasses.is_dataclass(made.cls) and is_generated(init):
-            _construct_dataclass(self, made, args, kwargs, node)
+            owner = next(c for c in made.cls.__mro__ if "__init__" in c.__dict__)
+            self.initialise_dataclass(made, owner, args, kwargs, node)
         elif isinstance(init, types.FunctionType):
             path = (ObjectStep(("object", made.cls)), ("member", "__init__"))
             self.call(self.outside(init, path, node), [made, *args], kwargs, node)
@@ -140,6 +141,21 @@ class Construct(Recursions):
         return Instance(cls, self.new_cell(Entries.of(attributes)))
 
     # --- dataclasses ----------------------------------------------------------------------------------------------
+
+    def initialise_dataclass(
+        self, made: Instance, owner: type, args: list[Val], kwargs: dict[str, Val], node: Node
+    ) -> None:
+        """What the ``__init__`` that `dataclasses` writes for the class `owner` does; a subclass may call it."""
+        attributes, initial = _fields_given(self, owner, args, kwargs, node)
+        whole = self.state.heap.get(made.cell)
+        if type(whole) is Entries and not whole.keys:
+            self.state.heap[made.cell] = Entries.of(attributes)
+        else:
+            frozen = is_generated(class_lookup(made.cls, "__setattr__"))
+            for name, value in attributes.items():
+                (self.store_generic if frozen else self.store_attribute)(made, name, value, node)
+        if isinstance(class_lookup(owner, "__post_init__"), types.FunctionType):
+            self.call(self.type_attribute(made, "__post_init__"), [made, *initial], {}, node)
 
     def compare_fields(self, name: str, a: Val, b: Val, node: Node) -> Val:
         """The comparison that `dataclasses` writes: of the tuples of their fields."""
@@ -348,15 +364,17 @@ def _construct_named_tuple(ctx: Construct, cls: Any, args: list[Val], kwargs: di
     return Seq(tuple([values[n] for n in cls._fields]), cls)
 
 
-def _construct_dataclass(ctx: Construct, made: Instance, args: list[Val], kwargs: dict[str, Val], node: Any) -> None:
-    """What the ``__init__`` that `dataclasses` writes does."""
-    values = _bound(ctx, made.cls, made.cls.__init__, args, kwargs, node)  # type: ignore[misc]
+def _fields_given(
+    ctx: Construct, owner: Any, args: list[Val], kwargs: dict[str, Val], node: Any
+) -> tuple[dict[str, Any], list[Any]]:
+    """The attributes that a generated ``__init__`` sets, and what it passes on to ``__post_init__``."""
+    values = _bound(ctx, owner, owner.__init__, args, kwargs, node)
     entries: dict[str, Any] = {}
     initial: list[Any] = []
-    for f in made.cls.__dataclass_fields__.values():  # type: ignore[attr-defined]
+    for f in owner.__dataclass_fields__.values():
         if f._field_type.name == "_FIELD_CLASSVAR":
             continue
-        path: Any = (("object", made.cls), ("attr", "__dataclass_fields__"), ("item", f.name))
+        path: Any = (("object", owner), ("attr", "__dataclass_fields__"), ("item", f.name))
         if f.name in values:
             value = values[f.name]
         elif f.default is not dataclasses.MISSING:
@@ -369,10 +387,7 @@ def _construct_dataclass(ctx: Construct, made: Instance, args: list[Val], kwargs
             initial.append(value)
         else:
             entries[f.name] = value
-    ctx.state.heap[made.cell] = Entries.of(entries)
-    post = class_lookup(made.cls, "__post_init__")
-    if isinstance(post, types.FunctionType):
-        ctx.call(ctx.type_attribute(made, "__post_init__"), [made, *initial], {}, node)
+    return entries, initial
 
 
 def _fields_equal(ctx: Construct, a: Val, b: Val, names: list[str], node: Node) -> Val:

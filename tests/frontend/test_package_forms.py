@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import io
 import json
@@ -627,3 +628,67 @@ def test_a_weak_reference_does_nothing_to_its_object() -> None:
         return x**2 * HELD.weight * (weak() is not None)
 
     assert ad.grad(f)(2.0) == 2 * 2.0 * HELD.weight
+
+
+def filled_in_place_of_none(x):
+    e, table, k = [None] * 3, [None for _ in range(len(x))], 0
+    for i in range(3):
+        e[i] = x[i] * 2.0
+    while k < len(x):
+        table[k] = [x[k] * e[0], 1.0 + k]
+        k += 1
+    for i, row in enumerate(table):
+        table[i] = row[0] * row[1]
+    return e[0] * e[1] + e[2] + table[1] * table[2]
+
+
+def test_lists_that_begin_with_none() -> None:
+    for x in (np.array([1.0, 2.0, 3.5]), np.array([-0.4, 0.3, 0.2])):
+        check(filled_in_place_of_none, x)
+        np.testing.assert_array_equal(ad.grad(filled_in_place_of_none)(x.tolist()), ad.grad(filled_in_place_of_none)(x))
+
+
+@dataclasses.dataclass
+class Reading:
+    temperature: Any
+    humidity: Any = 0.4
+    factors: list[Any] = dataclasses.field(default_factory=lambda: [1.0, 2.0])
+
+    def __post_init__(self) -> None:
+        self.sum = self.temperature * self.factors[1] + self.humidity
+
+    def index(self) -> Any:
+        return self.sum * self.temperature
+
+
+class Shifted(Reading):
+    def __init__(self, temperature: Any, shift: Any) -> None:
+        self.shift = shift
+        super().__init__(temperature=temperature + shift)
+        self.humidity = self.humidity * temperature
+
+    def index(self) -> Any:
+        return super().index() * self.humidity + self.shift
+
+
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    rate: Any
+
+
+class Doubled(Fixed):
+    def __init__(self, rate: Any) -> None:
+        Fixed.__init__(self, rate * 2.0)
+
+
+def initialised_by_subclasses(m):
+    first, second = Shifted(m[0, 0], m[0, 1]), Reading(m[1, 0])
+    if m[0, 0] > 0.5:
+        second.__init__(m[1, 1], 0.3)
+    return first.index() * second.index() + Doubled(m[1, 0]).rate ** 2
+
+
+def test_what_dataclasses_write_may_be_called_by_a_subclass() -> None:
+    for m in (M, 0.3 * M):
+        check(initialised_by_subclasses, m)
+        assert ad.value_and_grad(initialised_by_subclasses)(m)[0] == initialised_by_subclasses(m)
