@@ -442,6 +442,19 @@ def sum_floats(start: Any, floats: Any) -> Any:
     return sum(floats.tolist(), start)
 
 
+def mean_of_numbers(*numbers: Any) -> Any:
+    """What `statistics.mean` makes of numbers: their exact sum by their count, rounded once."""
+    import statistics
+
+    return statistics.mean(numbers)
+
+
+def product_of_numbers(*numbers: Any) -> Any:
+    """What `math.sumprod` makes of numbers, those of the first sequence before those of the second. It rounds once."""
+    count = len(numbers) // 2
+    return getattr(math, "sumprod")(numbers[:count], numbers[count:])  # noqa: B009  (from Python 3.12 on)
+
+
 def as_scalar(a: Any) -> Any:
     """`a` itself if it is a real floating scalar. Otherwise raises NonScalarOutputError."""
     if is_duck(a) and not a.shape and a.dtype.kind == "f":

@@ -62,6 +62,7 @@ def _sum_type(b: Builder, start: Any, *numbers: Any) -> Ty:
 
 
 op(runtime.sum_numbers, "start, *numbers", type=_sum_type)
+op(runtime.mean_of_numbers, "*numbers", type=lambda b, *numbers: _sum_type(b, *numbers))
 op(runtime.sum_floats, "start, floats: array", infer=gives(PY_FLOAT))
 
 
@@ -74,6 +75,21 @@ def _sum_start(g: Any, out: Any, *args: Any) -> Any:
 @vjp(runtime.sum_numbers, "*numbers")
 def _sum_numbers(g: Any, out: Any, start: Any, *numbers: Any) -> Any:
     return (g,) * len(numbers)
+
+
+@vjp(runtime.mean_of_numbers, "*numbers")
+def _mean_of_numbers(g: Any, out: Any, *numbers: Any) -> Any:
+    return (g / len(numbers),) * len(numbers)
+
+
+def _product_of_numbers(g: Any, out: Any, *numbers: Any) -> Any:
+    count = len(numbers) // 2
+    return tuple([g * x for x in (*numbers[count:], *numbers[:count])])
+
+
+if hasattr(math, "sumprod"):  # Python 3.12
+    op(runtime.product_of_numbers, "*numbers", type=lambda b, *numbers: _sum_type(b, *numbers))
+    vjp(runtime.product_of_numbers, "*numbers")(_product_of_numbers)
 
 
 @vjp(runtime.sum_floats, "floats")

@@ -1,10 +1,15 @@
 """Iterators give their items one at a time, computed when they are asked for; every program here is compared with a run
 of the function itself, and its gradient with central differences."""
 
+import math
+import statistics
+import sys
+
 import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from tests.differences import differences
 from tests.frontend import iterator_programs
 from tests.live_runs import module_of, outcome
 
@@ -352,3 +357,22 @@ def test_derivatives_of_sums_of_floats():
 
     assert ad.grad(squares)(1.5, 5) == pytest.approx(3.0)
     assert ad.grad(ad.grad(squares))(1.5, 5) == pytest.approx(2.0)
+
+
+def means(x):
+    return statistics.fmean(x) + statistics.fmean(v * x[0] for v in x) * statistics.mean([x[0], x[1] * x[2], 3, 0.1])
+
+
+def products(x):
+    return math.sumprod(x, [x[2], 1e16, x[0]]) + math.sumprod([1e16, 1.0, -1e16], [x[0], x[1], x[0]])
+
+
+@pytest.mark.parametrize(
+    "f", [means, pytest.param(products, marks=pytest.mark.skipif(sys.version_info < (3, 12), reason="new"))]
+)
+def test_means_and_products_are_rounded_as_python_does(f):
+    for x in ([1.3, 0.7, 2.1], [0.1, 0.2, 0.3], [1.0, -0.3, 0.7]):
+        value, found = ad.value_and_grad(f)(x)
+        assert value == f(x)
+        small = [differences(lambda v, k=k: f([v if n == k else u for n, u in enumerate(x)]), x[k]) for k in range(3)]
+        np.testing.assert_allclose(found, small, rtol=1e-5, atol=1e1 if f is products else 1e-9)

@@ -206,6 +206,9 @@ def elementwise_cases() -> Iterator[Case]:
     yield math.fsum, (normal(3),), {}
     yield runtime.sum_numbers, (0.3, -0.4, 1.2, 2), {}
     yield runtime.sum_floats, (0.3, normal(3)), {}
+    yield runtime.mean_of_numbers, (0.3, -0.4, 1.2, 2.5), {}
+    if hasattr(math, "sumprod"):
+        yield runtime.product_of_numbers, (0.3, -0.4, 1.2, 2.5), {}
     yield np.heaviside, (np.array([-1, 0, 2]), normal(3)), {}
     yield np.ldexp, (normal(3), 2), {}
     yield np.imag, (cplx(2, 3),), {}

@@ -205,6 +205,11 @@ def _fsum(ctx: Ctx, seq: Val, /) -> Val:
 
 @lowers(*[getattr(math, name) for name in ("sumprod",) if hasattr(math, name)])
 def _sumprod(ctx: Ctx, p: Val, q: Val, /) -> Val:
+    node = ctx.node
+    first, second = ([] if is_iterator(x) else ctx.iterated(ctx.iterable(x, node), node) or [] for x in (p, q))
+    numbers = [*first, *second]
+    if first and len(first) == len(second) and all(map(_is_number, numbers)) and any(map(_may_be_float, numbers)):
+        return ctx.call_prim(PRIMS[runtime.product_of_numbers], numbers, {}, node)
     return _sum(ctx, ctx.mapped(Obj(operator.mul, None), p, q, node=ctx.node))
 
 
@@ -231,4 +236,7 @@ def _fmean(ctx: Ctx, data: Val) -> Val:
 @lowers("statistics.mean")
 def _mean(ctx: Ctx, data: Val) -> Val:
     items = ctx.as_list(data, ctx.node)
+    known = ctx.iterated(items, ctx.node)
+    if known and all(map(_is_number, known)) and not all(type(x) in (int, bool) for x in known):
+        return ctx.call_prim(PRIMS[runtime.mean_of_numbers], known, {}, ctx.node)
     return ctx.binary(operator.truediv, _sum(ctx, items), ctx.length(items, ctx.node), ctx.node)
