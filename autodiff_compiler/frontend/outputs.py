@@ -24,6 +24,18 @@ from .state import FOLDED, PROTECTED
 _TAKE_OUT = frozenset({"reduce", "accumulate", "reduceat", "c_einsum", "clip"})
 # They want the dtype of their result, and do not cast.
 _EXACT = (np.dot, np.linalg.multi_dot, np.argmax, np.argmin, np.einsum, np.take, np.choose, np.compress)
+# They compute in the dtype of `out`, if it is wider than that of their result.
+_WIDENING = frozenset(
+    f"{prefix}{name}"
+    for prefix in ("np.", "np.nan", "np.add.", "np.multiply.")
+    for name in ("sum", "prod", "cumsum", "cumprod", "trace", "reduce")
+)
+# They also round to the dtype of `out` what is not their result yet, such as the variance of np.std.
+_IN_STEPS = frozenset(
+    f"{prefix}{name}"
+    for prefix in ("np.", "np.nan")
+    for name in ("mean", "std", "var", "median", "quantile", "percentile", "ptp")
+)
 # They write to the array while they still read their operands.
 _IN_PARTS = frozenset({"np.concatenate", "np.stack", "np.ptp"})
 # Their result is broadcast to `out`; that of all others has its shape.
@@ -46,6 +58,11 @@ def _overwrites(fn: Any) -> tuple[tuple[str, str], ...]:
     allowing = [name for name in names if name.startswith("overwrite_")]
     others = {f"overwrite_{name.lower()}": name for name in names} if allowing else {}
     return tuple([(name, others.get(name.lower(), names[0])) for name in allowing])  # overwrite_input: the first
+
+
+def _fits_in(dtype: Any, other: Any) -> bool:
+    """Each number of the dtype is one of the other; also if nothing is known of one of them."""
+    return dtype is not None and other is not None and np.result_type(dtype, other) == other
 
 
 class Outputs(Border):
@@ -77,6 +94,10 @@ class Outputs(Border):
             self.fail(
                 f"{name} with out= of another dtype than its result", node, "assign the result, cast to that dtype"
             )
+        inexact = name in _IN_STEPS and not same_dtype(have.dtype, want.dtype)
+        if inexact or (name in _WIDENING and not _fits_in(want.dtype, have.dtype)):
+            message = f"{name} with out= of a dtype in which it is rounded in another way"
+            self.fail(message, node, "assign the result, or say dtype= as well")
         if prim.fn is np.dot and layout_of(self, out) != frozenset():
             layout = layout_of(self, out)
             self.fail(

@@ -261,3 +261,30 @@ def test_derivatives_on_both_sides_of_a_branch_cut(name, side):
         at = np.array([x])
         np.testing.assert_allclose(ad.grad(f)(at), differences(f, at), rtol=1e-6)
         np.testing.assert_allclose(ad.jvp(f, (at,), (np.ones(1),))[1], differences(f, at)[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("reduce", [np.sum, np.prod, np.mean, np.std, np.cumsum], ids=lambda f: f.__name__)
+def test_reductions_compute_in_the_dtype_of_a_wider_out(reduce):
+    """So np.sum of float32 with ``out=`` of float64 has more digits than the sum that is stored into it."""
+
+    def wider(x, dtype):
+        out = np.zeros_like(x, dtype=dtype)
+        reduce(x * x, axis=0, out=out if reduce is np.cumsum else out[0])
+        return np.sum(out * out)
+
+    def said(x):
+        out = np.zeros_like(x, dtype=np.float64)
+        reduce(x * x, axis=0, dtype=np.float64, out=out if reduce is np.cumsum else out[0])
+        return np.sum(out * out)
+
+    x = np.random.default_rng(0).normal(size=(9, 3))
+    for dtype, have in ((np.float64, np.float32), (np.float64, np.float16), (np.float32, np.float16)):
+        with pytest.raises(ad.UnsupportedError, match="rounded in another way"):
+            ad.grad(wider)(x.astype(have), dtype)
+        assert ad.value_and_grad(said)(x.astype(have))[0] == said(x.astype(have))
+    for dtype, have in ((np.float64, np.float64), (np.float32, np.float32), (np.float32, np.float64)):
+        if dtype is have or reduce not in (np.mean, np.std):
+            assert ad.value_and_grad(wider)(x.astype(have), dtype)[0] == wider(x.astype(have), dtype)
+        else:
+            with pytest.raises(ad.UnsupportedError, match="rounded in another way"):
+                ad.grad(wider)(x.astype(have), dtype)
