@@ -538,8 +538,8 @@ def _in_front_of_store(value: Any, g: Value, stored: Value) -> Value | None:
     op = value.op if type(value) is Value else None
     if op is None or g.op is None or not op.prim.elementwise or sum(a is g for a in op.args) != 1 or op.kwargs:
         return None
-    if value.type.dims is None or g.type.dims is None or len(value.type.dims) != len(g.type.dims):
-        return None
+    if not value.type.dims or g.type.dims is None or len(value.type.dims) != len(g.type.dims):
+        return None  # what is computed of an array without axes is a number, into which nothing is stored
     if not all(map(current().dims.same, value.type.dims, g.type.dims)):
         return None
     moved = current().emit(op.prim, *[stored if a is g else a for a in op.args])

@@ -40,16 +40,20 @@ _ELEMENTWISE = {ACCUM, ADD, SUB, MUL, DIV, NEG, OVER, RATIO, QUOTIENT, PRODUCT}
 DEEP = 8  # operations between one mask and the other
 
 
-def simplify_masks(fn: Function) -> None:
-    """Leave out masks of cotangents that change nothing."""
+def simplify_masks(fn: Function, strong: bool = True) -> None:
+    """Leave out masks of cotangents that change nothing.
+
+    strong: what a choice makes zero stays zero beside an infinite partial. Otherwise, zero times infinity is nan, and a
+    sum of two choices is no choice.
+    """
     if not any(op.prim in (WHERE, PRIMS[np.logical_not]) and op.tag == DERIVED for op in fn.body.walk()):
         return
-    _Masks(fn).run()
+    _Masks(fn, strong).run()
 
 
 class _Masks:
-    def __init__(self, fn: Function):
-        self.fn = fn
+    def __init__(self, fn: Function, strong: bool):
+        self.fn, self.strong = fn, strong
         self.same: dict[Value, Any] = {}  # what stands for a value
         self.full: set[Value] = set()  # masks that are true everywhere
 
@@ -61,7 +65,7 @@ class _Masks:
                 op.args = (op.args[0], self._without(op.args[1], op.args[0], op.parent, DEEP), op.args[2])
         ones: dict[Value, Any] = {}
         for op in list(self.fn.body.walk()):
-            if op.prim in (ADD, ACCUM, SUB) and op.tag == DERIVED and op.parent is not None:
+            if self.strong and op.prim in (ADD, ACCUM, SUB) and op.tag == DERIVED and op.parent is not None:
                 chosen = _choice(op, op.parent, self.uses)
                 if chosen is not None:
                     ones[op.result] = chosen

@@ -304,7 +304,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("adjoint", "differentiate", _differentiate,
          "a function", "its adjoint: the backward sweep names forward values wherever they are defined",
          doing="differentiating it", kept="it makes the derivative"),
-    Pass("adjoint", "masks", lambda task: simplify_masks(task.fn),
+    Pass("adjoint", "masks", lambda task: simplify_masks(task.fn, task.masks is True),
          "an adjoint", "no mask of a cotangent is true everywhere, or applied again", lambda task: task.optimise),
     Pass("adjoint", "shapes", lambda task: shapes_from_arguments(task.fn),
          "an adjoint", "operations that need a shape only ask an argument for it", lambda task: task.optimise),

@@ -257,7 +257,7 @@ EACH = {
     "if_square", "implicit_adjoint", "max", "min", "np.arange", "np.bincount", "np.choose", "np.complex128",
     "np.compress", "np.convolve", "np.correlate", "np.diag", "np.extract", "np.float64", "np.insert", "np.interp",
     "np.linalg.lstsq", "np.resize", "np.lib.stride_tricks.sliding_window_view", "overlap", "polygamma", "sinc_slope",
-    "sum", "sum_to",
+    "sum", "sum_floats", "sum_numbers", "sum_to", "mean_of_numbers",
 }  # fmt: skip
 
 

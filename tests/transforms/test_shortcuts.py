@@ -59,7 +59,7 @@ def test_the_array_is_the_same(name):
 def test_others_are_rolled(roll):
     x = ARRAYS["matrix"]
     value = ad.value_and_grad(lambda x: np.sum(roll(x) * np.sin(x)))
-    assert "np.roll" in value.source(x)
+    assert "np.roll(" in value.source(x) or "rolled(" in value.source(x)
     out, gradient = value(x)
     assert out == np.sum(roll(x) * np.sin(x))
     assert gradient == pytest.approx(differences(lambda x: np.sum(roll(x) * np.sin(x)), x), rel=1e-6, abs=1e-8)
