@@ -353,7 +353,7 @@ def main(argv: list[str] | None = None) -> int:
         compiled = measure_native(options.native, pretty, print_table)
         if options.json:
             Path(options.json).write_text(json.dumps({"machine": machine, "native": compiled}, indent=2) + "\n")
-        return 1 if any(result["note"] == "WRONG" for result in compiled.values()) else 0
+        return 1 if any(result.get("note") == "WRONG" for result in compiled.values()) else 0
     if options.kernels is not None:
         from benchmarks.kernels.table import run_kernels
 
