@@ -52,7 +52,11 @@ else:
     from numba.core import cgutils as _cgutils
     from numba.extending import intrinsic
 
-    from .elements import Program
+    Program: Any
+    try:
+        from .elements import Program
+    except (ImportError, AttributeError):  # a version of Numba whose compiler has other names: it is slower then
+        Program = compiler.Compiler
 
     cgutils: Any = _cgutils
     _njit: Any = numba.njit

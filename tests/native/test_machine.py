@@ -73,3 +73,23 @@ def test_machine_code_that_was_damaged_is_made_again(tmp_path: Path) -> None:
     largest.write_bytes(data[:-100] + b"0" * 100)
     again = run("-c", AGAIN, cache=str(cache)).split(maxsplit=2)
     assert again == first
+
+
+def test_without_a_compiler_of_our_own(tmp_path: Path) -> None:
+    """Numba's own lowering is used where its compiler has other names."""
+    script = tmp_path / "other_version.py"
+    script.write_text(
+        "import sys\n"
+        "sys.modules['autodiff_compiler.native.elements'] = None\n"
+        "import numpy as np, autodiff_compiler as ad\n"
+        "def f(x):\n"
+        "    s = 0.0\n"
+        "    for i in range(len(x)):\n"
+        "        s = s * 0.5 + x[i] * x[i]\n"
+        "    return s\n"
+        "native = ad.grad(f, backend='native')\n"
+        "x = np.arange(4.0)\n"
+        "assert np.array_equal(native(x), ad.grad(f)(x)) and '_native' in native.source(x)\n"
+        "print('right')\n"
+    )
+    assert run(str(script)).split() == ["right"]
