@@ -164,7 +164,7 @@ def collect_uses(region: Region) -> dict[Value, list[Op | Region]]:
 
 
 def live_uses(region: Region) -> dict[Value, list[Op | Region]]:
-    """The uses of values, without those by what only derivatives need, or is `LOOSE`, and nothing reads any more."""
+    """The uses of values. Operations of derivatives, and `LOOSE` ones, do not count if nothing reads their results."""
     uses = collect_uses(region)
     for op in reversed(list(region.walk())):
         if (

@@ -187,11 +187,26 @@ def _in_place(task: Task) -> None:
     """Insert copies until no store conflicts with a later read."""
     rounds = InPlace(task.fn, task.split is not None)
     while rounds.find_conflicts():
-        if task.before_change is not None:
-            task.before_change()
-            task.before_change = None
+        _announce(task)
         rounds.insert_copies()
     task.sharing = rounds.sharing
+
+
+def _changing(run: Callable[..., bool]) -> Callable[[Task], None]:
+    """A pass that says whether it has changed the function, and calls what it is given in front of the first change."""
+
+    def go(task: Task) -> None:
+        if run(task.fn, task.before_change):
+            task.before_change = None
+
+    return go
+
+
+def _announce(task: Task) -> None:
+    """A change follows, whatever the pass finds."""
+    if task.before_change is not None:
+        task.before_change()
+        task.before_change = None
 
 
 def _share_loops(task: Task) -> None:
@@ -205,9 +220,7 @@ def _hoist_invariants(task: Task) -> None:
 
 
 def _reassociate(task: Task) -> None:
-    if task.before_change is not None:
-        task.before_change()
-        task.before_change = None
+    _announce(task)
     reassociate(task.fn)
 
 
@@ -217,32 +230,11 @@ def _hoist_numbers(task: Task) -> None:
         merge_equal(task.fn)
 
 
-def _use_inverses(task: Task) -> None:
-    if use_inverses(task.fn, task.before_change):
-        task.before_change = None
-
-
-def _contract(task: Task) -> None:
-    if contract(task.fn, task.before_change):
-        task.before_change = None
-
-
-def _defer(task: Task) -> None:
-    if defer(task.fn, task.before_change):
-        task.before_change = None
-
-
-def _distribute(task: Task) -> None:
-    if distribute(task.fn, task.before_change):
-        task.before_change = None
-
-
 def _store_first(task: Task) -> None:
     if add_parts(task.fn, task.before_change):
         task.before_change = None
         drop_dead(task.fn)  # the zeros, and their shapes
-    if store_first(task.fn, task.before_change):
-        task.before_change = None
+    _changing(store_first)(task)
 
 
 def _share_helpers(task: Task) -> None:
@@ -251,15 +243,8 @@ def _share_helpers(task: Task) -> None:
         task.sharing = Sharing(Order(task.fn.body))
 
 
-def _drop_dead_stores(task: Task) -> None:
-    if drop_dead_stores(task.fn, task.before_change):
-        task.before_change = None
-
-
 def _public_functions(task: Task) -> None:
-    if task.before_change is not None:
-        task.before_change()
-        task.before_change = None
+    _announce(task)
     by_public_functions(task.fn)
 
 
@@ -267,11 +252,6 @@ def _numbers(task: Task) -> None:
     if numbers(task.fn, task.before_change):
         task.before_change = None
         merge_equal(task.fn)  # divisions whose divisors are known are plain ones now, and some are equal
-
-
-def _take_shortcuts(task: Task) -> None:
-    if take_shortcuts(task.fn, task.before_change):
-        task.before_change = None
 
 
 def _has_regions(task: Task) -> bool:
@@ -374,19 +354,19 @@ PASSES: tuple[Pass, ...] = (
          lambda task: not task.loops and _has_regions(task)),
     Pass("print", "common", lambda task: merge_equal(task.fn),
          "any function", "no operation of a derivative computes what is there already", lambda task: task.shared),
-    Pass("print", "inverses", _use_inverses,
+    Pass("print", "inverses", _changing(use_inverses),
          "a function that nobody differentiates again", "no system is solved with a matrix whose inverse is there",
          lambda task: task.optimise),
-    Pass("print", "dead stores", _drop_dead_stores,
+    Pass("print", "dead stores", _changing(drop_dead_stores),
          "a function that nobody differentiates again", "no loop stores at its index what nothing reads", _has_regions),
-    Pass("print", "deferred", _defer,
+    Pass("print", "deferred", _changing(defer),
          "an adjoint without dead stores that nobody differentiates again",
          "no reversed loop adds outer products to columns that it has not reached",
          lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
-    Pass("print", "distribute", _distribute,
+    Pass("print", "distribute", _changing(distribute),
          "an adjoint that nobody differentiates again", "no reversed loop adds rows that are known behind it",
          lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
-    Pass("print", "contractions", _contract,
+    Pass("print", "contractions", _changing(contract),
          "a function that nobody differentiates again", "sums of products are products of vectors and matrices",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
     Pass("print", "transposes", lambda task: turn_products(task.fn),
@@ -409,7 +389,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "steady", _hoist_numbers,
          "a function that nobody differentiates again", "no loop over numbers computes one that it does not change",
          lambda task: not task.loops and _has_regions(task)),
-    Pass("print", "shortcuts", _take_shortcuts,
+    Pass("print", "shortcuts", _changing(take_shortcuts),
          "a function that nobody differentiates again", "no function is called that takes long to start",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
     Pass("print", "first stores", _store_first,
