@@ -29,7 +29,7 @@ from typing import Any
 from ..analysis.order import Order, reads
 from ..analysis.sharing import passes_on
 from ..ir.core import DERIVED, LOOP, Op, Region, Value, leaves
-from ..ir.opset import ACCUM, ADD, COPY, FULL_LIKE, PUSH, SPREAD, STORES
+from ..ir.opset import ACCUM, ADD, COPY, FULL_LIKE, OWN, PUSH, SPREAD, STORES
 from ..ir.rewrite import substitute
 from .simplify import may_drop
 
@@ -153,8 +153,11 @@ class Changes:
         self._copy_exit(loop.regions[0], k + 1, loop.tag)
 
     def copy_result(self, k: int) -> None:
-        """Let the function return a copy."""
+        """Let the function return a copy, of a list with its items."""
         self._copy_exit(self.order.body, k, DERIVED)
+        new = self.at_end[self.order.body][-1]
+        if new.prim is COPY and new.result.type.kind == "list":
+            new.prim = OWN
 
     def _copy_exit(self, region: Region, k: int, tag: Any) -> None:
         new = self._copy_of(region.exit[k], region, tag)
