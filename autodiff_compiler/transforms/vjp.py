@@ -324,8 +324,8 @@ def _backward_get(r: Reverse, op: Op, g: Any, env: Bars) -> None:
     if (a.type.is_scalar and adds_axes(path)) or opset.is_whole_scalar(a, path):
         r.add(env, a, r.match_part(op, g))
         return
-    if a.type.is_scalar or (a.type.dims == () and not holds_records(a)):
-        # All that is read is the one element. The cotangent may be one of NumPy's numbers, which has no parts.
+    if a.type.is_scalar or ((a.type.dims == () or opset.is_whole(path)) and not holds_records(a)):
+        # All of it is read, or its one element. The cotangent may be one of NumPy's numbers, which has no parts.
         r.add(env, a, r.b.emit(SUM_TO, r.match_part(op, g), a))
         return
     whole = put_back(a, path, r.match_part(op, g)) if not holds_records(a) else None

@@ -430,3 +430,28 @@ def test_a_zero_that_stands_in_the_program_divides_as_numpy_does() -> None:
         value, x_bar = ad.value_and_grad(f)(np.array([2.0, 3.0]))
     assert value == np.inf
     np.testing.assert_array_equal(x_bar, [np.inf, np.inf])
+
+
+@pytest.mark.parametrize("whole", [lambda v: v[()], lambda v: v[...], lambda v: v.squeeze()[()]])
+@pytest.mark.parametrize("other", [3.0, 0.0, np.array([0.0, 3.0])])
+def test_all_of_what_may_be_a_number_is_read(whole, other):
+    """A store into a number is a TypeError, which the program catches: who knows whether `distance` has axes?"""
+
+    def f(start, end):
+        start, end = np.broadcast_arrays(np.radians(start), np.radians(end))
+        distance = start * 3.0 / abs(np.cos(end))
+        near = end < 1e-9
+        try:
+            distance[near] = start[near] * 2.0
+        except TypeError:
+            if near:
+                distance = start * 2.0
+        return whole(distance)
+
+    value, pullback = ad.vjp(f, 2.0, other)
+    np.testing.assert_array_equal(value, f(2.0, other))
+    start_bar, end_bar = pullback(np.ones_like(value) if np.ndim(value) else 1.0)
+    np.testing.assert_allclose(start_bar, np.sum(value) / 2.0)
+    angle = np.radians(other)
+    slope = np.radians(2.0) * 3.0 * np.sin(angle) / np.cos(angle) ** 2 * np.radians(1.0)
+    np.testing.assert_allclose(end_bar, np.where(angle < 1e-9, 0.0, slope))
