@@ -98,6 +98,45 @@ def _eigvals_jvp(d: Any, out: Any, a: Any) -> Any:
     return call(np.diagonal, call(np.linalg.solve, v, d @ v), 0, -2, -1)
 
 
+def _roots_type(b: Builder, p: Any) -> Any:
+    """Whether the roots are complex depends on the values, and so does how many there are: NumPy drops zeros in front."""
+    t = as_array(b, p)
+    dtype = inexact_dtype([t])
+    return array(dtype if dtype is not None and dtype.kind == "c" else None, (b.dims.fresh(),))
+
+
+op("np.roots", "p: array", type=_roots_type)
+
+
+def _powers(z: Any, n: Any) -> Any:
+    """For each number, its powers from n - 1 down to 0. Complex, since a power of what may be either is not known."""
+    exponents = n - 1 - call(np.arange, n)
+    return part(z + 0j, _COLUMNS) ** exponents
+
+
+def _slopes(p: Any, powers: Any, n: Any) -> Any:
+    """The derivative of the polynomial where these are the powers."""
+    return part(powers, (slice(None), slice(1, None))) @ (
+        part(p, (slice(None, -1),)) * (n - 1 - call(np.arange, n - 1))
+    )
+
+
+@vjp(np.roots, "p")
+def _roots(g: Any, out: Any, p: Any) -> Any:
+    """By the implicit function theorem, a simple root z moves by -z**k / p'(z) with the coefficient of z**k."""
+    n = lib.length(p, 0)
+    powers = _powers(out, n)
+    turned = -((g / _slopes(p, powers, n)) @ powers)
+    return turned if lib.may_be_complex(p) else np.real(turned)
+
+
+@jvp(np.roots, "p")
+def _roots_jvp(d: Any, out: Any, p: Any) -> Any:
+    n = lib.length(p, 0)
+    powers = _powers(out, n)
+    return -(powers @ d) / _slopes(p, powers, n)
+
+
 def _at_largest(matrix: Any, v: Any) -> Any:
     """The rows of a matrix, in the place of row j that in which the eigenvector of number j is largest."""
     largest = np.argmax(np.absolute(v), axis=-2)

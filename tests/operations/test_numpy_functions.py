@@ -641,6 +641,10 @@ TIMES = np.linspace(0.0, 1.0, 7)
         lambda x: np.sum(np.poly1d(np.polyfit(TIMES, np.sin(TIMES), 3))(x) ** 2),
         lambda x: (CUBIC + 1)(x[0]) * (CUBIC * CUBIC)(x[1]) - (-(CUBIC - np.poly1d([1, 2])))(x[2]),
         lambda x: np.sum(np.poly1d([1, 2, 3])(x)) * np.sum(np.poly1d([1, 2])([1, 2])),
+        lambda x: np.sum(np.abs(np.roots(x)) ** 2) + np.max(np.real(np.poly1d(x**2).roots)),
+        lambda x: (
+            np.sum(np.roots(np.append(x, 0.0)).real ** 3) + np.sum(np.roots(np.concatenate(([0, 0], x))).imag ** 2)
+        ),
     ],
 )
 def test_polynomials(f):
@@ -648,6 +652,16 @@ def test_polynomials(f):
     value, gradient = ad.value_and_grad(f)(x)
     np.testing.assert_allclose(value, f(x), rtol=1e-12)
     np.testing.assert_allclose(gradient, differences(f, x), rtol=1e-5, atol=1e-6)
+
+
+def test_a_root_at_zero_moves():
+    """NumPy leaves out zeros at both ends. The root that it then puts at zero depends on them all the same."""
+    p = np.array([2.0, 1.0, 3.0, 0.0])
+    gradient = ad.grad(lambda p: np.roots(p)[-1].real)(p)
+    np.testing.assert_allclose(gradient, [0.0, 0.0, 0.0, -1 / 3])
+    value, tangent = ad.jvp(np.roots, (p,), (np.array([0.0, 0.0, 0.0, 1.0]),))
+    np.testing.assert_array_equal(value, np.roots(p))
+    np.testing.assert_allclose(tangent, -1.0 / np.polyval(np.polyder(p), value))
 
 
 def made_uncopied(x):

@@ -572,6 +572,8 @@ def decomposition_cases() -> Iterator[Case]:
         yield np.linalg.eigvals, (x,), {}
     for fn in (np.linalg.eigvals, np.linalg.eig):
         yield fn, (stack,), {}
+    for p in (np.array([1.0, -6.0, 11.0, -6.0]), np.array([2.0, 1.0, 3.0, 1.0]), np.array([1.0 + 1.0j, 2.0, -3.0j])):
+        yield np.roots, (p,), {}
     yield np.linalg.eigh, (square,), {}
     yield np.linalg.eigh, (stack, "U"), {}
     yield np.linalg.eigh, (square,), {"UPLO": "U"}

@@ -29,6 +29,12 @@ class Polynomial1d:
 
     o = order
 
+    @property
+    def roots(self) -> Any:
+        return np.roots(self.coefs)
+
+    r = roots
+
     def __call__(self, val: Any) -> Any:
         if isinstance(val, (Polynomial1d, np.poly1d)):
             refuse("a polynomial of a polynomial", "evaluate the inner one first")
@@ -76,7 +82,7 @@ class Polynomial1d:
         return Polynomial1d(self.coefs / other)
 
     def __getattr__(self, name: Any) -> Any:
-        refuse(f"the attribute {name!r} of a np.poly1d", "use its values, its coeffs, deriv() or integ()")
+        refuse(f"the attribute {name!r} of a np.poly1d", "use its values, its coeffs, its roots, deriv() or integ()")
 
 
 def coefficients_of(x: Any) -> Any:
