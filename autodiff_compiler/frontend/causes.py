@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import AutodiffError
-from ..ir.core import IF, LOOP, Value
+from ..ir import opset
+from ..ir.core import IF, LOOP, Op, Value
 from ..ir.opset import DIM, DTYPE, FORMAT, GET, LEN, SHAPE_OF, SIZE
 from .avals import Conflict, Interrupted, ListRef, Maybe, Origin, Poison, Ref, is_composite, parts_of
 from .journal import Unwound
@@ -202,6 +203,8 @@ def _of_value(interp: Core, value: Value, out: list[Action], seen: set[Value]) -
     origin = interp.cells.made.get(op)
     if op.prim is IF or op.prim is LOOP:
         found = _next(interp, origin)
+        if found is None and op.prim is IF:
+            found = _ints_of(interp, op.args[0])  # there is no way to compile each path apart
         out += found or []
         return found is not None
     if op.prim in (DIM, SHAPE_OF, SIZE, LEN):
@@ -283,6 +286,8 @@ def _of_kind(interp: Core, value: Value, out: list[Action], seen: set[Value]) ->
     else:
         origin = interp.cells.made.get(value.op)
         if origin is None:
+            if value.op.prim in _PLACES:
+                return _of_places(interp, value.op, out, seen)
             operands = value.op.operands()
             vague = [v for v in operands if v.type.kind in ("any", "list") or v.type.dims is None]
             if value.type.kind == "array" and value.type.dims is not None:  # only the dtype is not known
@@ -293,5 +298,22 @@ def _of_kind(interp: Core, value: Value, out: list[Action], seen: set[Value]) ->
                 return bool(numbers) and all(_of_value(interp, v, out, set()) for v in numbers)
             return max([_of_kind(interp, v, out, seen) for v in vague], default=False)
     found = _next(interp, origin, kind=True)
+    if found is None and value.op is not None and value.op.prim is IF:
+        found = _ints_of(interp, value.op.args[0])  # as above
     out += found or []
     return found is not None
+
+
+# Operations on lists, and which operands say where something is put in, changed or taken out.
+_PLACES = {
+    opset.LIST_SET: (1,), opset.LIST_INSERT: (1,), opset.LIST_DROP: (1,), opset.LIST_SLICE: (1, 2, 3),
+    opset.LIST_CUT: (1, 2), opset.LIST_SPLICE: (1,),
+}  # fmt: skip
+
+
+def _of_places(interp: Core, op: Op, out: list[Action], seen: set[Value]) -> bool:
+    """What makes it known which items a list has: the places that its items have been moved by."""
+    places = [op.args[k] for k in _PLACES[op.prim] if type(op.args[k]) is Value]
+    lists = [op.args[0], op.args[2]] if op.prim is opset.LIST_SPLICE else [op.args[0]]
+    vague = [v for v in lists if type(v) is Value and (v.op is None or v.op.prim is not opset.LIST_NEW)]
+    return all([_of_value(interp, v, out, set()) for v in places] + [_of_kind(interp, v, out, seen) for v in vague])

@@ -466,7 +466,8 @@ class Core(Parts):
     def one_list(self, columns: Columns, node: Node) -> Value:
         """The IR list of numbers or arrays that a list is."""
         if len(columns.leaves) != 1 or hasattr(columns.structure, "parts") or hasattr(columns.structure, "av"):
-            self.fail("a list of tuples, dictionaries or objects cannot be used as a value here", node, "loop over it")
+            what = "a list of tuples, dictionaries or objects cannot be used as a value here"
+            self.fail(what, node, "loop over it", cause=columns)
         leaf: Value = columns.leaves[0]
         return leaf
 

@@ -99,7 +99,7 @@ def _eigvals_jvp(d: Any, out: Any, a: Any) -> Any:
 
 
 def _roots_type(b: Builder, p: Any) -> Any:
-    """Whether the roots are complex depends on the values, and so does how many there are: NumPy drops zeros in front."""
+    """How many roots there are depends on the values, since NumPy drops zeros, and so does whether they are complex."""
     t = as_array(b, p)
     dtype = inexact_dtype([t])
     return array(dtype if dtype is not None and dtype.kind == "c" else None, (b.dims.fresh(),))

@@ -452,7 +452,10 @@ def _pad(g: Any, out: Any, array: Any, pad_width: Any, mode: Any = "constant", *
         return g
     widths = pad_widths(pad_width, rank)
     if widths is None:
-        raise lib.unsupported("the derivative of np.pad needs a number or a tuple of pairs for `pad_width`")
+        if type_of(pad_width).kind != "array":
+            raise lib.unsupported("the derivative of np.pad needs numbers or an array of them for `pad_width`")
+        pairs = call(np.broadcast_to, pad_width, (rank, 2))
+        widths = tuple([(lib.part(pairs, (k, 0)), lib.part(pairs, (k, 1))) for k in range(rank)])
     items = []
     for axis, (before, after) in enumerate(widths):
         if isinstance(before, int) and isinstance(after, int):

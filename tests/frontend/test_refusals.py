@@ -1283,23 +1283,23 @@ refuse(
     "a function without a rule",
     """
 def f(x):
-    return np.sum(np.roots(x))
-                  ^^^^^^^^^^^
+    return np.sum(np.polydiv(x, x[:1])[0])
+                  ^^^^^^^^^^^^^^^^^^^^
 """,
     errors.RuleLookupError,
-    "no derivative rule for np.roots|no derivative rule for numpy.roots",
+    "no derivative rule for np.polydiv|no derivative rule for numpy.polydiv",
     "vjp_rule",
 )
 refuse(
     "a function without a rule whose result is unpacked",
     """
 def f(x):
-    w, v = np.roots(x)
-           ^^^^^^^^^^^
-    return (w + v).real
+    w, v = np.polydiv(x, x[:1])
+           ^^^^^^^^^^^^^^^^^^^^
+    return np.sum((w + v).real)
 """,
     errors.AutodiffError,
-    "no derivative rule for np.roots",
+    "no derivative rule for np.polydiv",
     "vjp_rule",
 )
 refuse(
@@ -1317,11 +1317,11 @@ refuse(
     "an attribute of a polynomial of np.poly1d",
     """
 def f(x):
-    return np.sum(np.poly1d(x).roots.real)
-                  ^^^^^^^^^^^^^^^^^^
+    return len(np.poly1d(x).variable) * x[0]
+               ^^^^^^^^^^^^^^^^^^^^^
 """,
     errors.UnsupportedError,
-    "the attribute 'roots' of a np.poly1d",
+    "the attribute 'variable' of a np.poly1d",
     "its values",
 )
 refuse(

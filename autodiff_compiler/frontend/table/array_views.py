@@ -13,6 +13,7 @@ from ...ir.opset import PRIMS, opaque
 from ...ir.types import same_dtype
 from ...kernels import as_complexes, as_reals
 from ..avals import FlagsOf, ListRef, Obj, Ref, Seq, is_static_int
+from ..causes import actions_for
 from ..folds import proved
 from ..handlers import Ctx, Val, apply, lowers
 from ..layout import Layout, deciding, is_fortran, layout_of, surely_copied
@@ -58,11 +59,7 @@ def reshaped_in(ctx: Ctx, av: Val, shape: Val, order: Val) -> Val:
 
 def reshaped(ctx: Ctx, av: Val, shape: Val) -> Val:
     node = ctx.node
-    target = ctx.operand(shape, node)
-    if isinstance(target, list):
-        target = tuple(target)
-    if not isinstance(target, (tuple, Value)) or (type(target) is Value and target.type.kind != "shape"):
-        target = (target,)
+    target = _as_shape(ctx, shape)
     if type(av) is Ref:
         t = ctx.read(av, node).type
         if t.kind == "array" and (t.ndim == 1 or t.ndim == 0 or _is_contiguous(ctx, av)):
@@ -71,6 +68,19 @@ def reshaped(ctx: Ctx, av: Val, shape: Val) -> Val:
     flat = not isinstance(target, tuple) or len(target) == 1
     value = ctx.emit(node, PRIMS[np.reshape], x, target)
     return _maybe_view(ctx, value, av, flat and _copies(ctx, av, False), flat)
+
+
+def _as_shape(ctx: Ctx, shape: Val) -> Val:
+    """The lengths of a new shape. How many there are has to be known: a loop that appends them is unrolled."""
+    target = ctx.operand(shape, ctx.node)
+    if type(target) is Value and (
+        target.type.kind == "list" or (target.type.kind == "array" and target.type.ndim == 1)
+    ):
+        what = "a shape with a number of axes that is known at run time only"
+        target = [ctx.operand(n, ctx.node) for n in ctx.static_items(shape, ctx.node, what, "use a tuple of lengths")]
+    if isinstance(target, (tuple, list)):
+        return tuple(target)
+    return target if type(target) is Value and target.type.kind == "shape" else (target,)
 
 
 def _is_contiguous(ctx: Ctx, av: Ref) -> bool:
@@ -135,7 +145,9 @@ def _permuted(ctx: Ctx, fn: Any, av: Val, *args: Val, **kwargs: Val) -> Val:
     ndim = ctx.read(av, node).type.ndim if type(av) is Ref else None
     if not known and fn is np.transpose:
         message = "the axes of a transposition have to be known when the program is compiled"
-        ctx.fail(message, node, "write the axes as literals")
+        ctx.fail(message, node, "write the axes as literals", cause=[*args, *kwargs.values()])
+    if not known and fn is np.moveaxis:
+        ctx.plan.require(actions_for(ctx, [*args, *kwargs.values()]), None)
     if ndim is None or not known:
         return ctx.call_prim(PRIMS[fn], [av, *[x for x in args if x is not None]], kwargs, node)
     try:
