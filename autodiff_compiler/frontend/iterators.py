@@ -80,6 +80,7 @@ class Iterators(Peeling):
             return self.iter_length(av.it, node)
         if kind is StreamOf:
             return _shortest_length(self, av, node)
+        self.check_iterable(av, node)
         if kind in (Ref, ListRef, Seq, RangeOf, DictRef, ViewOf, Instance, Obj, Value) or isinstance(av, str):
             return self.length(av, node)
         if kind is not IndexedOf:

@@ -34,6 +34,7 @@ from .avals import (
     StreamOf,
     ViewOf,
     is_collection,
+    is_constant,
     is_iterator,
     is_static_int,
     key_av,
@@ -87,6 +88,13 @@ class Remains(Collections):
                 "write it around all that the loop goes through: for ... in ad.checkpointed(enumerate(...))",
             )
 
+    def check_iterable(self, av: Any, node: Any) -> None:
+        """Raise what Python raises for a number or None where an iterable is asked for."""
+        if is_constant(av) or type(av) is Value:
+            cls = self.class_of(av, node)
+            if cls is not None and not hasattr(cls, "__iter__"):
+                self.raises(TypeError, f"{cls.__name__!r} object is not iterable", node)
+
     def iterator(self, av: Any, node: Any) -> Any:
         """``iter(av)``: an iterator, or the object of a class that defines __next__."""
         av = self.use(av, "the iterable", node)
@@ -96,6 +104,7 @@ class Remains(Collections):
         av = self.items_observed(self.underlying(av, node, "__iter__"), node)
         if is_iterator(av):
             return av
+        self.check_iterable(av, node)
         if type(av) in (Instance, Obj) and not is_collection(av):
             method = self.type_attribute(av, "__iter__")
             if method is not None:

@@ -58,6 +58,7 @@ class Streams(Generators):
         if type(av) in (Instance, Obj) and not is_collection(av):
             av = self.iter_of(av, node)
         if not is_iterator(av):
+            self.check_iterable(av, node)
             return av
         source = self.left_in(av, node)[0]
         if self.is_inert(source, node) or (not self.unrolls(av, node) and self.by_number(av, node)):
