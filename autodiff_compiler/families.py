@@ -18,7 +18,7 @@ import numpy as np
 from .pristine import as_they_were, hold_modules
 
 _PREFIX = "scipy."
-_OTHERS = frozenset({"bottleneck"})  # other libraries of which functions are known
+_OTHERS = frozenset({"bottleneck", "numpy_polynomial"})  # other libraries of which functions are known
 # The oldest SciPy whose values and dtypes the definitions follow. What differs between newer ones they ask of the one
 # that is installed (`kernels.scipy.installed`).
 OLDEST = (1, 16)
@@ -49,6 +49,8 @@ def family_of(obj: Any) -> str | None:
         return "special" if special is not None and getattr(np, name, None) is not obj else None
     if type(module) is not str or not module.startswith(_PREFIX):
         root = module.split(".")[0] if type(module) is str else ""
+        if root == "numpy" and str(module).startswith("numpy.polynomial."):
+            return "numpy_polynomial"
         return root if root in _OTHERS else None
     return module.split(".", 2)[1].lstrip("_")
 

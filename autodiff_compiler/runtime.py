@@ -647,6 +647,14 @@ def joined_examples(items: list[Any], lengths: tuple[int, ...], dtype: Any) -> A
     return np.stack(items) if items else np.empty((0, *lengths), dtype)
 
 
+def trimmed(seq: Any) -> Any:
+    """Coefficients without the zeros at their end, as `numpy.polynomial` takes them: at least one stays."""
+    if len(seq) == 0 or seq[-1] != 0:
+        return seq
+    used = np.flatnonzero(seq)
+    return seq[: used[-1] + 1 if len(used) else 1]
+
+
 # --- errors of derivatives --------------------------------------------------------------------------------------------
 
 

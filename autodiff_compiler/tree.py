@@ -189,6 +189,8 @@ def is_object(x: Any) -> bool:
 
 def is_library_class(cls: type, modules: Collection[str] = ("numpy", "scipy", "math")) -> bool:
     """The class is from one of these modules, or built into the interpreter."""
+    if str(cls.__module__).startswith("numpy.polynomial."):
+        return False
     module = str(cls.__module__).split(".")[0]  # some classes have a descriptor there
     if cls is types.SimpleNamespace:
         return False

@@ -325,7 +325,8 @@ class Calls(Comprehensions):
             holder = obj.__defaults__ if k is not None else obj.__kwdefaults__
             key: Any = k if k is not None else name
             if ours:
-                return constant(holder[key])  # type: ignore[index]
+                held = holder[key]  # type: ignore[index]
+                return self.new_list([constant(item) for item in held]) if type(held) is list else constant(held)
             return self.outside(holder[key], (("default", obj, key),), node)  # type: ignore[index]
 
         n = len(obj.__defaults__ or ())

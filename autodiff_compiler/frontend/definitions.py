@@ -99,7 +99,7 @@ def is_definition(fn: Any) -> bool:
 
 def stands_in(cls: type) -> bool:
     """A class of a definition's module. In a program its instances stand for those of a class of a library."""
-    return cls.__module__ in _modules
+    return cls.__module__ in _modules and not str(cls.__module__).startswith("numpy.")
 
 
 def lookup(fn: types.FunctionType, name: str) -> Any:

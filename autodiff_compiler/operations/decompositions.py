@@ -441,7 +441,9 @@ def lstsq_pullback_a(g: Any, out: Any, a: Any, b: Any, rcond: Any = None) -> Any
     x, p, bar_b, residual = _least_squares(g, out, a, b, rcond)
     _, g_residual, _, g_s = g
     bar = None
-    if bar_b is not None:
+    if bar_b is not None and rcond is not None:
+        bar = _truncated_pinv(_matrix(g[0], b) @ swap(_matrix(b, b)), a, rcond)
+    elif bar_b is not None:
         y = p @ bar_b  # (A^T A)^+ of the cotangent of x
         bar = residual @ swap(y) - bar_b @ swap(x)
         g_x = _matrix(g[0], b)
@@ -469,10 +471,8 @@ def _least_squares(g: Any, out: Any, a: Any, b: Any, rcond: Any) -> tuple[Any, A
     """The solution and the residual as matrices, the pseudoinverse, and the cotangent of `b` for that of the
     solution."""
     lib.need_real("np.linalg.lstsq", a, b)
-    if rcond is not None:
-        raise lib.unsupported("np.linalg.lstsq has a derivative rule for rcond=None", "leave it out")
     x = _matrix(out[0], b)
-    p = call(np.linalg.pinv, a)
+    p = call(np.linalg.pinv, a) if rcond is None else call(np.linalg.pinv, a, rcond)
     bar = None if g[0] is None else swap(p) @ _matrix(g[0], b)
     return x, p, bar, _matrix(b, b) - a @ x
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import runtime
 from ..ir import opset
 from ..ir.core import Builder, type_of
 from ..ir.infer import broadcast_dims
@@ -25,6 +26,37 @@ def _resize_type(b: Builder, a: Any, new_shape: Any) -> Ty:
 
 
 op("np.resize", "a: array, new_shape", type=_resize_type)
+
+
+# --- polynomials ------------------------------------------------------------------------------------------------------
+
+
+def _trimmed_type(b: Builder, seq: Any) -> Ty:
+    t = as_array(b, seq)
+    return array(t.dtype, (b.dims.fresh(),)) if t.kind == "array" else ANY
+
+
+op(runtime.trimmed, "seq: array", type=_trimmed_type, alias="view")
+
+
+def _if_none_is_dropped(g: Any, out: Any, seq: Any) -> Any:
+    """None is dropped that the program differentiates by: what comes after depends on it, too."""
+    what = "numpy.polynomial drops a highest coefficient that is zero, and has no derivative by it there"
+    remedy = "begin with coefficients that are not zero, or use functions that drop none, such as polyval"
+    return call(runtime.if_square, g, lib.length(out, 0), lib.length(seq, 0), lib.place(), what, remedy)
+
+
+@vjp(runtime.trimmed, "seq")
+def _trimmed(g: Any, out: Any, seq: Any) -> Any:
+    return _if_none_is_dropped(g, out, seq)
+
+
+@jvp(runtime.trimmed, "seq")
+def _trimmed_jvp(d: Any, out: Any, seq: Any) -> Any:
+    return _if_none_is_dropped(d, out, seq)
+
+
+# --- elements ---------------------------------------------------------------------------------------------------------
 
 
 def _picks(fn: Any, argument: str) -> None:

@@ -585,6 +585,7 @@ def decomposition_cases() -> Iterator[Case]:
         yield np.linalg.pinv, (x,), {}
     yield np.linalg.svd, (square,), {}
     yield runtime.if_square, (square, 3, 3, ()), {}
+    yield runtime.trimmed, (np.array([1.0, 2.0, 3.0]),), {}
     for a in (square, normal(2, 3, 3)):
         yield runtime.inverse, (a,), {}
         yield runtime.cofactors, (a,), {}

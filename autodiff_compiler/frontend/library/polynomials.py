@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..definitions import defines, refuse
+from ..definitions import DEFINED, are_definitions, defines, refuse
 
 
 class Polynomial1d:
@@ -161,3 +161,41 @@ def poly(seq_of_zeros: Any) -> Any:
     for zero in zeros:
         a = np.convolve(a, np.array([1.0, -zero], dtype=zeros.dtype))
     return a.real.copy() if square else a
+
+
+# Python that NumPy ships, which is differentiated as it is written.
+_WRITTEN: list[Any] = [np.polyadd, np.polysub, np.polydiv]
+DEFINED.update({fn: fn._implementation for fn in _WRITTEN})
+are_definitions(fn._implementation for fn in _WRITTEN)
+
+
+@defines(np.polymul)
+def polymul(a1: Any, a2: Any) -> Any:
+    of_objects = isinstance(a1, (Polynomial1d, np.poly1d)) or isinstance(a2, (Polynomial1d, np.poly1d))
+    product = np.convolve(np.poly1d(a1).coeffs, np.poly1d(a2).coeffs)
+    return np.poly1d(product) if of_objects else product
+
+
+@defines(np.polyder)
+def polyder(p: Any, m: Any = 1) -> Any:
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    coefs = np.asarray(coefficients_of(p))
+    for _ in list(range(m)):
+        coefs = coefs[:-1] * np.arange(len(coefs) - 1, 0, -1)
+    return np.poly1d(coefs) if isinstance(p, (Polynomial1d, np.poly1d)) else coefs
+
+
+@defines(np.polyint)
+def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    constants = np.zeros(m) if k is None else np.atleast_1d(k)
+    if len(constants) == 1 and m > 1:
+        constants = constants[0] * np.ones(m)
+    if len(constants) < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    coefs = np.asarray(coefficients_of(p))
+    for n in list(range(m)):
+        coefs = np.concatenate((coefs / np.arange(len(coefs), 0, -1), constants[n : n + 1]))
+    return np.poly1d(coefs) if isinstance(p, (Polynomial1d, np.poly1d)) else coefs

@@ -47,6 +47,22 @@ def _folded(ctx: Ctx, array: Val) -> Val:
 # --- dtypes -------------------------------------------------------------------------------------------------------
 
 
+@lowers(np.lib.array_utils.normalize_axis_index)
+def _normalized(ctx: Ctx, axis: Val, ndim: Val, /) -> Val:
+    if is_constant(axis) and is_constant(ndim):
+        return ctx.folded(ctx.callee, [axis, ndim], {}, ctx.node)
+    return ctx.call_unknown(ctx.callee, [axis, ndim], {}, ctx.node)
+
+
+@lowers(np.common_type)
+def _common_type(ctx: Ctx, /, *arrays: Val) -> Val:
+    dtypes: list[Any] = [ctx.static_dtype(a, ctx.node) if type(a) in (Ref, Value) else None for a in arrays]
+    if not all(type(dtype) is Obj for dtype in dtypes):
+        what = "np.common_type of an array whose dtype is known at run time only"
+        ctx.fail(what, ctx.node, "convert it with astype", cause=list(arrays))
+    return Obj(ctx.folded(np.common_type, [np.empty(0, dtype.obj) for dtype in dtypes], {}, ctx.node))
+
+
 @lowers(np.finfo, np.iinfo, np.dtype, np.issubdtype, np.result_type, np.promote_types, np.can_cast)
 def _of_dtypes(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
     values = []

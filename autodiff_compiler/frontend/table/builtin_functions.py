@@ -87,6 +87,13 @@ def _index() -> Any:
     return prim
 
 
+@lowers(operator.index)
+def _as_index(ctx: Ctx, a: Val, /) -> Val:
+    if is_constant(a):
+        return ctx.folded(operator.index, [a], {}, ctx.node)
+    return ctx.call_unknown(operator.index, [a], {}, ctx.node)
+
+
 @lowers(len)
 def _len(ctx: Ctx, obj: Val, /) -> Val:
     return ctx.length(obj, ctx.node)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ....families import Families
 from ...definitions import LATE
 
-FAMILIES = Families(__name__, "bottleneck")
+FAMILIES = Families(__name__, "bottleneck", "numpy_polynomial")
 LATE.append(FAMILIES.load_for)
 
 __all__ = ["FAMILIES"]
