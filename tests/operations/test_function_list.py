@@ -22,7 +22,7 @@ Which functions can be differentiated? All functions on this page. If a derivati
 function, you get a `RuleLookupError` with its name. Then [add a rule](rules.md) of your own, or compute the value
 outside. Python's operators, subscripts, stores, `len`, `.shape`, `.T` and the other attributes of arrays are part of
 the language. Methods of arrays (`x.sum()`, `x.reshape(...)`, ...) are the functions of the same name. The functions and
-classes of `numpy.polynomial` are differentiated as NumPy has written them; one kind made of another (`convert`) is refused.
+classes of `numpy.polynomial` are differentiated as NumPy has written them, but for `convert`, which is refused.
 
 """
 
