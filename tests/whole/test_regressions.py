@@ -455,3 +455,21 @@ def test_all_of_what_may_be_a_number_is_read(whole, other):
     angle = np.radians(other)
     slope = np.radians(2.0) * 3.0 * np.sin(angle) / np.cos(angle) ** 2 * np.radians(1.0)
     np.testing.assert_allclose(end_bar, np.where(angle < 1e-9, 0.0, slope))
+
+
+def test_a_sum_of_rows_with_binomial_coefficients():
+    """The number of axes of `comb(n, k) * row` is known, so that of the sum is."""
+    special = pytest.importorskip("scipy.special")
+
+    def curve(points, t):
+        n = len(points) - 1
+        return np.sum([special.comb(n, i) * t**i * (1 - t) ** (n - i) * points[i] for i in range(n + 1)], axis=0)
+
+    def f(points):
+        return np.sum(np.array([curve(points, t) for t in np.linspace(0.0, 1.0, 5)]) ** 2)
+
+    points = np.array([[0.1, 0.2], [0.6, 0.3], [0.9, 0.5], [1.4, 0.2]])
+    weights = np.array(
+        [[special.binom(3, i) * t**i * (1 - t) ** (3 - i) for i in range(4)] for t in np.linspace(0, 1, 5)]
+    )
+    np.testing.assert_allclose(ad.grad(f)(points), 2.0 * weights.T @ (weights @ points))

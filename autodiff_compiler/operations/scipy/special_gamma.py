@@ -10,6 +10,7 @@ from scipy import special
 
 from ...ir.core import Builder, type_of
 from ...ir.infer import broadcast_dims
+from ...ir.opset import PRIMS
 from ...ir.types import ANY, Ty
 from ...kernels.scipy.special_error import digamma_step
 from ...kernels.scipy.special_zeta import zeta_slope
@@ -161,8 +162,16 @@ def _factorial(g: Any, out: Any, n: Any, exact: Any = False, extend: Any = "zero
     return g * slope if extend == "complex" else lib.masked(g * choose(inside, slope, 0.0), inside)
 
 
-op("scipy.special.comb", "N: array, k: array, exact, repetition")
-op("scipy.special.perm", "N: array, k: array, exact")
+def _binom_type(b: Builder, N: Any, k: Any, exact: Any = False, repetition: Any = False) -> Ty:
+    if exact is not False or repetition is not False:
+        return ANY
+    t: Ty = PRIMS[special.binom].infer(b, (N, k), {})  # type: ignore[misc]
+    # Of numbers of float32 with k > N, it is a zero of float64.
+    return t if t.kind == "array" or t.dtype is not None and t.dtype == np.float64 else ANY
+
+
+op("scipy.special.comb", "N: array, k: array, exact, repetition", type=_binom_type)
+op("scipy.special.perm", "N: array, k: array, exact", type=_binom_type)
 
 
 def _chosen(N: Any, k: Any) -> Any:
