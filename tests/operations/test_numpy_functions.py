@@ -654,6 +654,33 @@ def test_polynomials(f):
     np.testing.assert_allclose(gradient, differences(f, x), rtol=1e-5, atol=1e-6)
 
 
+MISSING = np.array([True, False, True])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.nanquantile(np.where(MISSING, np.nan, x), 0.3) + np.nanquantile(x**2, [0.1, 0.7])[1],
+        lambda x: np.nanpercentile(np.stack([x, np.where(MISSING, np.nan, x**2)]), 40.0) ** 2,
+        lambda x: np.sum(np.union1d(x, x**2) ** 3) + np.sum(np.setdiff1d(x, x[:1]) ** 2),
+        lambda x: np.sum(np.trim_zeros(np.concatenate([[0.0], x, [0.0, 0.0]])) * np.array([1.0, 2.0, 3.0])),
+        lambda x: np.sum(np.trim_zeros(np.concatenate([[0.0], x]), "b")[1:] ** 2) + np.trim_zeros(x * 0.0).size,
+        lambda x: np.sum(np.asarray_chkfinite(x) ** 2),
+    ],
+)
+def test_values_that_are_selected(f):
+    x = np.array([0.7, 1.3, 0.4])
+    value, gradient = ad.value_and_grad(f)(x)
+    assert value == f(x)
+    np.testing.assert_allclose(gradient, differences(f, x), rtol=1e-5, atol=1e-7)
+
+
+def test_only_finite_numbers_pass():
+    with pytest.raises(ValueError, match="infs or NaNs"):
+        ad.grad(lambda x: np.sum(np.asarray_chkfinite(1.0 / x)))(np.array([1.0, np.inf, np.nan]))
+    assert np.isnan(ad.value_and_grad(lambda x: np.nanquantile(x, 0.5) * 2.0)(np.full(2, np.nan))[0])
+
+
 def test_a_root_at_zero_moves():
     """NumPy leaves out zeros at both ends. The root that it then puts at zero depends on them all the same."""
     p = np.array([2.0, 1.0, 3.0, 0.0])

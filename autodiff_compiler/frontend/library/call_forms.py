@@ -181,6 +181,37 @@ def unique(
     return found
 
 
+@defines(np.union1d)
+def union1d(ar1: Any, ar2: Any) -> Any:
+    return np.unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+
+
+@defines(np.setdiff1d)
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
+    values = np.ravel(ar1) if assume_unique else np.unique(ar1)
+    return values[np.isin(values, ar2, assume_unique=True, invert=True)]
+
+
+@defines(np.trim_zeros)
+def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
+    values = np.asarray(filt)
+    if axis is not None or np.ndim(values) != 1 or not isinstance(filt, np.ndarray):
+        refuse("np.trim_zeros of what is no vector", "slice it")
+    used = np.flatnonzero(values)
+    if len(used) == 0:
+        return values[:0]
+    start = used[0] if "f" in trim.lower() else 0
+    return values[start : used[-1] + 1] if "b" in trim.lower() else values[start:]
+
+
+@defines(np.asarray_chkfinite)
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    a = np.asarray(a, dtype=dtype, order=order)
+    if np.issubdtype(a.dtype, np.inexact) and not np.all(np.isfinite(a)):
+        raise ValueError("array must not contain infs or NaNs")
+    return a
+
+
 @defines(np.real_if_close)
 def real_if_close(a: Any, tol: Any = 100) -> Any:
     a = np.asarray(a)

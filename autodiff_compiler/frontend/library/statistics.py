@@ -164,6 +164,31 @@ def percentile(
     return _quantile(a, q / 100, axis, method, keepdims)
 
 
+@defines(np.nanquantile)
+def nanquantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, method: Any = "linear",
+    keepdims: Any = False,
+) -> Any:  # fmt: skip
+    return np.quantile(_not_nan(a, axis, keepdims), q, method=method)
+
+
+@defines(np.nanpercentile)
+def nanpercentile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, method: Any = "linear",
+    keepdims: Any = False,
+) -> Any:  # fmt: skip
+    return np.percentile(_not_nan(a, axis, keepdims), q, method=method)
+
+
+def _not_nan(a: Any, axis: Any, keepdims: Any) -> Any:
+    """The numbers of all of the array; without any, the one nan that is their quantile."""
+    if axis is not None and np.ndim(a) > 1 or keepdims:
+        refuse("a quantile without nan along an axis", "call it for each row in a loop")
+    flat = np.asarray(a).ravel()
+    numbers = flat[~np.isnan(flat)]
+    return flat[:1] if len(numbers) == 0 else numbers
+
+
 def is_empty(a: Any) -> Any:
     """The array surely has no elements."""
     lengths = [n for n in np.shape(a) if known(n)]
