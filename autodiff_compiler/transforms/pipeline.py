@@ -381,7 +381,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "public functions", _public_functions,
          "any function", "arrays of other libraries are computed by functions that NumPy hands to them",
          lambda task: has_ducks(task.fn), kept="arrays of other libraries have no other operations"),
-    Pass("print", "dead code", lambda task: drop_dead(task.fn),
+    Pass("print", "dead code", lambda task: drop_dead(task.fn, last=task.optimise),
          "any function", "no operation is left that nothing needs: a read by dead code may ask for a copy", kept=DEAD),
     Pass("print", "numbers", _numbers,
          "any function", "numbers that loops compute one by one are Python's, their arrays are lists",

@@ -46,6 +46,7 @@ from ..ir.core import (
     Value,
     leaves,
     map_leaves,
+    structural_key,
 )
 from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, POP, PUSH, RAISE, STACK_NEW, SUB
 from ..ir.rewrite import called, drop_uncalled, enclosing, replace_values
@@ -171,10 +172,13 @@ def is_in_range(index: Value | None, more: int, length: Any, region: Region, ass
     return length_of(last, dims.lengths) <= length_of(length, dims.lengths) and dims.prefers([(last,)], [(length,)])
 
 
-def drop_dead(fn: Function) -> bool:
+def drop_dead(fn: Function, last: bool = False) -> bool:
     """Remove operations and carried values that nothing needs. Exceptions that the primal raises are kept.
 
     A residual stack lives as long as a value that is popped from it. Returns whether anything was removed.
+
+    last: what is needed stays as it is. So a read of which only the error is needed goes where the next operation that
+        could raise has the same subscripts.
     """
     uncalled = any(op.prim is FUNC for op in fn.body.ops) and drop_uncalled(fn.body)
     calls: dict[Op, list[Op]] = {}
@@ -278,12 +282,43 @@ def drop_dead(fn: Function) -> bool:
 
     need(fn.body.exit)
     follow()
+    checks = []
     for op in fn.body.walk():
         # Most operations are needed anyway: for these the question, which takes long, is not asked.
         if op not in live_ops and op.prim not in (IF, LOOP) and not may_drop(op):
+            if last and op.prim is opset.GET:
+                checks.append(op)
+                continue
+            keep(op)
+            follow()
+    for op in reversed(checks):
+        if not _is_checked_again(op, live_ops):
             keep(op)
             follow()
     return _sweep(fn.body, live, live_ops) or uncalled
+
+
+def _is_checked_again(op: Op, live: set[Op]) -> bool:
+    """The next operation that may raise has the same subscripts, of an array of the same shape.
+
+    Of a single one: `np.bincount`, which may be called for an addition, takes what is out of range.
+    """
+    base, path = op.args
+    region = op.parent
+    if type(base) is not Value or base.type.dims is None or region is None:
+        return False
+    if path[-1][0] != "index" or len(path[-1][1]) < 2:
+        return False
+    key, dims = structural_key(path), base.type.dims
+    for other in region.ops[region.ops.index(op) + 1 :]:
+        if other not in live:
+            continue
+        a = other.args[0] if other.prim in (opset.GET, opset.SET, opset.ADDAT) else None
+        if type(a) is Value and a.type.dims is not None and structural_key(other.args[1]) == key:
+            return len(a.type.dims) == len(dims) and all(map(region.dims.same, a.type.dims, dims))
+        if other.regions or not may_drop(other):
+            return False
+    return False
 
 
 def _sweep(region: Region, live: set[Value], live_ops: set[Op]) -> bool:

@@ -30,11 +30,9 @@ def loss_grad_batch(params_0_0, params_0_1, params_1_0, params_1_1, x, y):
     h = np.tanh(x @ params_0_0 + params_0_1)
     z = h @ params_1_0 + params_1_1
     t = np.exp(z)
-    t2 = np.arange(x.shape[0])
-    z[t2, y]
     # adjoint of line 14: return np.log(np.sum(np.exp(z))) - z[y]
     z_bar = (1.0 / t.sum(axis=1))[:, None] * t
-    z_bar[t2, y] -= 1.0
+    z_bar[np.arange(x.shape[0]), y] -= 1.0
     # adjoint of line 11: h = np.tanh(h @ w + b)
     params_0_1_bar = z_bar @ params_1_0.T * (1.0 - h * h)
     params_0_0_bar = x[:, :, None] * params_0_1_bar[:, None, :]

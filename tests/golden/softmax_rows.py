@@ -21,13 +21,9 @@ import numpy as np
 def loss_grad(logits, labels):
     z = logits - np.max(logits, axis=1, keepdims=True)
     exp_z = np.exp(z)
-    sum_exp_z = exp_z.sum(axis=1, keepdims=True)
-    logp = z - np.log(sum_exp_z)
-    t = np.arange(labels.shape[0])
-    logp[t, labels]
     logp_bar = np.zeros_like(logits)
     # adjoint of line 11: return -logp[np.arange(len(labels)), labels].mean()
-    logp_bar[t, labels] = -1.0 / labels.shape[0]
+    logp_bar[np.arange(labels.shape[0]), labels] = -1.0 / labels.shape[0]
     # adjoint of line 10: logp = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
-    logp_bar -= logp_bar.sum(axis=1, keepdims=True) / sum_exp_z * exp_z
+    logp_bar -= logp_bar.sum(axis=1, keepdims=True) / exp_z.sum(axis=1, keepdims=True) * exp_z
     return logp_bar
