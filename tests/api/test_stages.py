@@ -500,7 +500,7 @@ def test_with_a_warm_disk_cache(tmp_path: Path) -> None:
 def test_a_refusal_that_no_run_can_help_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     def f(x: np.ndarray) -> Any:
         print("printed")
-        return np.sum(np.roots(x))
+        return np.sum(np.kaiser(4, x[0]))
 
     with pytest.raises(ad.RuleLookupError, match="no derivative rule"):
         ad.grad(f)(V)

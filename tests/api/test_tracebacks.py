@@ -27,7 +27,7 @@ class OwnError(Exception):
 
 
 def refused(x):
-    return np.sum(np.roots(x))
+    return np.sum(np.kaiser(4, x[0]))
 
 
 def vector(x):
@@ -175,7 +175,7 @@ import numpy as np
 import autodiff_compiler as ad
 
 def f(x):
-    return np.sum(np.roots(x))
+    return np.sum(np.kaiser(4, x[0]))
 
 {call}
 """

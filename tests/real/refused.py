@@ -14,7 +14,6 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "manners.memoised_binomial": ("lru_cache() of a function that is defined inside",),
     "numerics.series_with_generator": ("what is left in this iterator is known at run time only",),
     "populations.sir_odeint": ("second derivatives and tangents of scipy.integrate.odeint", "forwards"),
-    "thermo.pr_roots": ("no derivative rule for np.roots",),
 }
 
 WRONG: dict[str, str] = {

@@ -339,8 +339,8 @@ def test_errors_of_arguments() -> None:
 
 
 def test_an_operation_without_a_rule_is_named() -> None:
-    with pytest.raises(ad.RuleLookupError, match=r"no derivative rule for np.roots"):
-        ad.jvp(lambda x: np.roots(x).real.sum(), (np.ones(3),), (np.ones(3),))
+    with pytest.raises(ad.RuleLookupError, match=r"no derivative rule for np.kaiser"):
+        ad.jvp(lambda x: np.kaiser(4, x[0]).sum(), (np.ones(3),), (np.ones(3),))
 
 
 def test_what_the_function_raises() -> None:
