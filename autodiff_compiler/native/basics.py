@@ -9,9 +9,9 @@ from ..ir.core import Op, type_of
 from . import gather, lists
 from .fusion import cotangent_as, element_as
 from .lowering import Lowering, handles
-from .nest import BOOL, F8, INDEX, Call, Const, part_dtype
+from .nest import BOOL, F8, INDEX, Call, Const, Expr, part_dtype
 from .numbers import RULES, WHOLE, NotNative, Number, as_cotangent, cast, constant, index_of, truth
-from .views import ONE, at_least_zero, minus, plus, product
+from .views import ONE, ZERO, at_least_zero, minus, plus, product, times
 
 # --- parts and stores -------------------------------------------------------------------------------------------------
 
@@ -220,6 +220,21 @@ def _range_len(self: Lowering, op: Op) -> None:
     if abs(step) != 1:
         gap = Call("floordiv", (plus(gap, Const(abs(step) - 1, INDEX)), Const(abs(step), INDEX)), INDEX)
     self.give(op, index_of(at_least_zero(gap), min(max(low.bits, high.bits) + 1, WHOLE)))
+
+
+@handles(opset.KEPT_BYTES)
+def _kept_bytes(self: Lowering, op: Op) -> None:
+    total: Expr = ZERO
+    for v in op.args:
+        if lists.is_list(self, v):
+            total = plus(total, lists.kept_bytes(self, self.values[v]))
+        elif self.is_array(v):
+            size = times(product(self.shape(v)), self.dtype(v).itemsize)
+            total = plus(total, plus(size, Const(128, INDEX)))
+        else:
+            self.number(v)
+            total = plus(total, Const(32, INDEX))
+    self.give(op, index_of(total))
 
 
 # --- exceptions -------------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ from .nest import (
     Piece,
     Program,
     Push,
+    Put,
     Reshape,
     Row,
     Set,
@@ -209,7 +210,7 @@ def renamed_in(s: Any, known: Buffers) -> Any:
         elif isinstance(part, str) and (
             slot in ("source", "into", "left", "right")
             or (slot == "array" and not isinstance(s, Grow))
-            or (slot == "value" and isinstance(s, Push))
+            or (slot == "value" and isinstance(s, (Push, Put)))
         ):
             part = _name(part, known)
         values[slot] = part

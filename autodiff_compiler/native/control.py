@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import IF, LOOP, UNDEF, Op, Value, type_of
+from ..ir.opset import ADD, MUL, SUB
 from ..ir.types import Ty
 from . import lists
 from .lowering import Lowering, handles
@@ -83,12 +84,13 @@ def _loop(self: Lowering, op: Op) -> None:
         self.ops(body)
         self.flush()
         pairs = [pair for p, x in zip(params, body.exit[1:]) for pair in _next_values(self, p, x)]
+        pairs += [(self.ran[op], Const(True, BOOL))] if op in self.ran else []
         leaves = body.exit[0]
         if type(leaves) is Value or leaves != 0:
             n = self.number(leaves)
             # The code may be one of the names that are about to change.
             kept = self.fresh("ends")
-            self.emit(Set(kept, n.expr))
+            self.emit(Set(kept, to(n, INDEX)))
             _assign(self, pairs)
             if code is not None:
                 self.emit(Set(code, Name(kept, INDEX)))
@@ -102,6 +104,8 @@ def _loop(self: Lowering, op: Op) -> None:
         if not any(key in frame.equal for frame in self.frames):
             self.bail_early(check).equal.add(key)
     self.emit(Forever(frame.block) if head is None else For(head[0], head[1], head[2], head[3], frame.block))
+    if op in self.ran:
+        self.bail(Call("not", (Name(self.ran[op], BOOL),), BOOL))
     for r, p in zip(op.carried, params):
         self.values[r] = _behind(self.values[p], r)
     for counter, r in ((trips, op.trips), (code, op.exit_code)):
@@ -132,7 +136,7 @@ def _carry(self: Lowering, op: Op, p: Value, init: Any) -> list[str]:
         start, scope = type_of(init), self.fn.body.dims if op.parent is None else op.parent.dims
         if t.dims is None or len(t.dims) != len(view.shape):
             raise NotNative(f"an array that a loop carries as {t}", op)
-        same = start.dims is not None and all(map(scope.same, t.dims, start.dims))
+        same = start.dims is not None and all(map(scope.same, t.dims, start.dims)) and not _may_be_unbound(init)
         shape = [n if same else ONE if d == 1 else Length(name, k) for k, (n, d) in enumerate(zip(view.shape, t.dims))]
         self.values[p] = whole(name, view.dtype, shape)
         return [name]
@@ -148,11 +152,51 @@ def _carry(self: Lowering, op: Op, p: Value, init: Any) -> list[str]:
     numpy = None
     if kind == "?" and p in self.told:
         if first.dtype != dtype:
-            raise NotNative("an int that becomes a float in a loop, and may be a result", op)
+            if not _becomes_float(p, self.uses):
+                raise NotNative("an int that becomes a float in a loop, and may be a result", op)
+            self.emit(Set(self.ran.setdefault(op, self.fresh("ran")), Const(False, BOOL)))
         numpy = Name(self.fresh(f"{name}_is_numpys"), BOOL)
         self.emit(Set(numpy.name, self.is_numpys(first)))
     self.values[p] = Number(Name(name, dtype), dtype, kind, WHOLE if kind == "py" else 64, None, numpy)
     return [name]
+
+
+def _becomes_float(p: Value, uses: Any) -> bool:
+    """An int that a loop carries is a float after one iteration, and nobody sees the int: it is added to floats."""
+
+    def is_float(x: Any) -> bool:
+        t = type_of(x)
+        return x is not p and t.dtype is not None and t.dtype.kind == "f"
+
+    region = p.region
+    assert region is not None
+    return p is not region.exit[region.params.index(p)] and all(
+        isinstance(user, Op) and user.prim in (ADD, SUB, MUL) and any(map(is_float, user.args))
+        for user in uses.get(p, ())
+    )
+
+
+def _may_be_unbound(v: Any) -> bool:
+    """The value may be that of a variable which has none yet, on some path. Then its shape is not that of its type."""
+    todo, seen = [v], set()
+    while todo:
+        v = todo.pop()
+        if v is UNDEF:
+            return True
+        if type(v) is not Value or v in seen:
+            continue
+        seen.add(v)
+        loop = v.op if v.op is not None else None if v.region is None else v.region.op
+        if loop is None:
+            continue
+        if loop.prim is LOOP:
+            (body,) = loop.regions
+            own = loop.results if v.op is not None else body.params[1:]
+            k = own.index(v) if v in own else len(loop.inits)
+            todo += [loop.inits[k], body.exit[1 + k]] if k < len(loop.inits) else []
+        elif v.op is not None and loop.prim is IF:
+            todo += [region.exit[loop.results.index(v)] for region in loop.regions]
+    return False
 
 
 def _undefined(self: Lowering, v: Value, t: Ty) -> str:
@@ -179,7 +223,7 @@ def _next_values(self: Lowering, p: Value, x: Any) -> list[tuple[str, Expr | str
     found = self.values[p]
     if x is UNDEF:
         return []
-    if isinstance(found, lists.Items):
+    if isinstance(found, (lists.Items, lists.Arrays)):
         return lists.next_values(self, p, x)
     held = found.expr if isinstance(found, Number) else found.buffer
     name = held.name if isinstance(held, Name) else str(held)
@@ -192,7 +236,7 @@ def _next_values(self: Lowering, p: Value, x: Any) -> list[tuple[str, Expr | str
         pairs: list[tuple[str, Expr | str]] = [(name, to(end, found.dtype))]
         if isinstance(found.numpy, Name):
             if end.dtype != found.dtype:
-                raise NotNative("an int that becomes a float in a loop, and may be a result")
+                raise NotNative("an int that stays one in a loop, and may be a result")
             pairs.append((found.numpy.name, self.is_numpys(end)))
         return pairs
     view = self.view(x)
@@ -307,7 +351,7 @@ def _joined(self: Lowering, op: Op, r: Value, both: list[Any], blocks: list[list
     there = [x for x in both if x is not None and x is not UNDEF]
     if not there:
         return None
-    if isinstance(there[0], lists.Items):
+    if any(isinstance(x, (lists.Items, lists.Arrays)) for x in there):
         return lists.joined(self, r, both, blocks)
     name = self.fresh(r.hint)
     if len({isinstance(x, tuple) for x in there}) > 1:
@@ -317,13 +361,17 @@ def _joined(self: Lowering, op: Op, r: Value, both: list[Any], blocks: list[list
         rank, dtype = len(views[0].shape), views[0].dtype
         if any(len(v.shape) != rank or v.dtype != dtype for v in views):
             raise NotNative("arrays of two types that a branch gives", op)
-        for block, x in zip(blocks, both):
-            block.append(Alloc(name, dtype, (ZERO,) * rank) if x is UNDEF else Bind(name, x[0]))
-        shapes = {v.shape for v in views}
-        known = {n for s in shapes for e in s for n in names_in(e)} <= before
-        if len(shapes) == 1 and len(there) == len(both) and known:
-            return whole(name, dtype, views[0].shape)
+        home = _home(op, r)
+        usual = None if home is None else self.values.get(home)
+        lengths = usual.shape if isinstance(usual, View) and len(usual.shape) == rank else (ZERO,) * rank
         ones = [all(v.shape[k] == ONE for v in views) for k in range(rank)]
+        unbound = tuple([ONE if one else n for one, n in zip(ones, lengths)])
+        for block, x in zip(blocks, both):
+            block.append(Alloc(name, dtype, unbound) if x is UNDEF else Bind(name, x[0]))
+        shapes = [unbound if x is UNDEF else x[1].shape for x in both if x is not None]
+        known = {n for s in shapes for e in s for n in names_in(e)} <= before
+        if len(set(shapes)) == 1 and known:
+            return whole(name, dtype, views[0].shape)
         return parameter(name, dtype, rank, ones)
     dtypes = {x.dtype for x in there}
     dtype = there[0].dtype if len(dtypes) == 1 else np.dtype(F8) if dtypes == {F8, INDEX} else None
@@ -343,3 +391,19 @@ def _joined(self: Lowering, op: Op, r: Value, both: list[Any], blocks: list[list
         for block, x in zip(blocks, both):
             block.append(Set(numpy.name, Const(False, BOOL) if x is UNDEF else self.is_numpys(x)))
     return Number(Name(name, dtype), dtype, kind, max(x.bits for x in there), None, numpy)
+
+
+def _home(op: Op, r: Value) -> Value | None:
+    """The parameter of a loop that takes the result of a branch in the next iteration, if one does.
+
+    Where the branch gives nothing, an array of the shape of that parameter will do.
+    """
+    region = op.parent
+    while region is not None and region.op is not None and r in region.exit:
+        k, op = region.exit.index(r), region.op
+        if op.prim is LOOP:
+            return region.params[k] if k else None
+        if op.prim is not IF:
+            return None
+        r, region = op.results[k], op.parent
+    return None

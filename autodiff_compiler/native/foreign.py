@@ -13,12 +13,13 @@ import numpy as np
 from ..codegen.expressions import Printer
 from ..ir import opset
 from ..ir.core import Op, Value, leaves, type_of
+from . import lists
 from .lowering import Lowering
-from .nest import BOOL, Call, Const, Expr, Foreign, Length, Name
+from .nest import BOOL, INDEX, Call, Const, Expr, Foreign, Length, Name, Piece, Set
 from .numbers import LOADED, NotNative, Number
-from .views import ONE, whole
+from .views import ONE, ZERO, whole
 
-_NOT_CALLED = {opset.CHECKPOINT, opset.SNAPSHOTS, opset.REVERSAL, opset.SNAPSHOT_FILE, opset.SNAPSHOT}
+_NOT_CALLED = {opset.CHECKPOINT, opset.SNAPSHOT_FILE, opset.SNAPSHOT}
 
 
 _KINDS = {"py": "py", "generic": "np"}
@@ -74,9 +75,14 @@ def call(self: Lowering, op: Op) -> None:
     printer = _Printer(names)
     text = printer.expression(op)[0]
     results: list[tuple[str, Any, int | None]] = []
-    shown = []
+    made: dict[Value, str] = {}  # lists
     for r in op.results:
         t = r.type
+        if _is_of_ints(t):
+            name = self.fresh(r.hint)
+            results.append((name, INDEX, 1))
+            made[r] = name
+            continue
         if t.dtype is None or t.dims is None or t.dtype not in LOADED or (not t.is_scalar and not t.dims):
             raise NotNative(f"{prim.name} gives {t}, and has no native form", op)
         name = self.fresh(r.hint)
@@ -85,12 +91,25 @@ def call(self: Lowering, op: Op) -> None:
             self.values[r] = whole(name, t.dtype, [ONE if d == 1 else Length(name, k) for k, d in enumerate(t.dims)])
         else:
             self.values[r] = Number(Name(name, t.dtype), t.dtype, _KINDS.get(t.kind, "?"), 64)
-        shown.append(name)
+    if made:
+        if len(made) < len(results):
+            raise NotNative(f"{prim.name} gives a list, and has no native form", op)
+        text = f"[np.array(l, np.int64) for l in {text}]" if len(made) > 1 else f"np.array({text}, np.int64)"
     self.flush()
     done = self.fresh("done")
     self.emit(Foreign(tuple(results), done, text, tuple(names.args), prim.alias != "fresh"))
     self.bail(Call("not", (Name(done, BOOL),), BOOL))
+    for r, name in made.items():
+        length = self.fresh(f"{name}_len")
+        self.emit(Set(length, Length(name, 0)))
+        self.values[r] = lists.Items(name, Name(length, INDEX), INDEX, "py")
     self.foreign.append(printer)
+
+
+def _is_of_ints(t: Any) -> bool:
+    """A type is that of lists of Python's ints, which are lengths and positions."""
+    elem = t.elem if t.kind == "list" else None
+    return elem is not None and elem.kind == "py" and elem.dtype == INDEX
 
 
 def _operand(self: Lowering, op: Op, v: Value, names: _Names) -> str:
@@ -103,6 +122,10 @@ def _operand(self: Lowering, op: Op, v: Value, names: _Names) -> str:
     found = self.values.get(v)
     if isinstance(found, tuple):
         return f"({', '.join([_text(self.named(n, 'n'), names) for n in found])},)"
+    if isinstance(found, lists.Items) and _is_of_ints(type_of(v)) and found.kind == "py":
+        part = self.fresh(found.buffer)
+        self.emit(Piece(part, found.buffer, ZERO, found.length))
+        return f"{names.new(part)}.tolist()"
     number = self.number(v)
     if number.kind == "?" and type_of(v).kind not in ("py", "generic"):
         number = Number(number.expr, number.dtype, "np")

@@ -52,6 +52,7 @@ from .nest import (
     For,
     Foreign,
     Increase,
+    Item,
     Leave,
     Load,
     Name,
@@ -59,6 +60,7 @@ from .nest import (
     Pop,
     Program,
     Push,
+    Put,
     Reshape,
     Return,
     Row,
@@ -516,9 +518,9 @@ def _shared(s: Any) -> list[tuple[str, str]]:
     """The names of which a statement makes one stand for memory that the other one stands for."""
     if isinstance(s, (Bind, Row, Piece, Reshape)):
         return [(s.name, s.source)]
-    if isinstance(s, Push):
+    if isinstance(s, (Push, Put)):
         return [(s.value, s.stack)]
-    if isinstance(s, Pop):
+    if isinstance(s, (Pop, Item)):
         return [(s.name, s.stack)]
     if isinstance(s, Foreign):
         given = [x for x in s.args if isinstance(x, str)]

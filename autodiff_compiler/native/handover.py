@@ -61,6 +61,7 @@ from .nest import (
     Foreign,
     Grow,
     Increase,
+    Item,
     Length,
     Load,
     Name,
@@ -68,6 +69,7 @@ from .nest import (
     Pop,
     Program,
     Push,
+    Put,
     Reshape,
     Return,
     Row,
@@ -300,9 +302,9 @@ class _Buffers:
         for s in walk(block):
             if isinstance(s, (Bind, Row, Piece, Reshape)):
                 edges.append((s.name, s.source))
-            elif isinstance(s, Push):
+            elif isinstance(s, (Push, Put)):
                 edges.append((s.stack, s.value))
-            elif isinstance(s, Pop):
+            elif isinstance(s, (Pop, Item)):
                 edges.append((s.name, s.stack))
             elif isinstance(s, (Alloc, Grow, Foreign)):
                 for name in bound_by(s):

@@ -49,6 +49,7 @@ from .nest import (
     Piece,
     Program,
     Push,
+    Put,
     Reshape,
     Return,
     Row,
@@ -168,7 +169,7 @@ class _Hoisting:
             for s in walk(body):
                 if isinstance(s, (Bind, Row, Piece, Reshape)) and s.source == name:
                     names.append(s.name)
-                elif isinstance(s, Push) and s.value == name or isinstance(s, Return) and name in s.values:
+                elif isinstance(s, (Push, Put)) and s.value == name or isinstance(s, Return) and name in s.values:
                     return False
         return True
 

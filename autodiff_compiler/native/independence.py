@@ -51,6 +51,7 @@ from .nest import (
     Forever,
     Grow,
     Increase,
+    Item,
     Leave,
     Load,
     Name,
@@ -60,6 +61,7 @@ from .nest import (
     Pop,
     Program,
     Push,
+    Put,
     Reshape,
     Return,
     Row,
@@ -135,9 +137,9 @@ class Memory:
                 _join(self.parent, s.name, s.source)
                 if isinstance(s, Bind):
                     _join(self.whole, s.name, s.source)
-            elif isinstance(s, Push):
+            elif isinstance(s, (Push, Put)):
                 _join(self.parent, s.value, s.stack)
-            elif isinstance(s, Pop):
+            elif isinstance(s, (Pop, Item)):
                 _join(self.parent, s.name, s.stack)
         self.given = {_top(self.parent, p.name) for p in program.params if isinstance(p, Array)}
 
@@ -161,7 +163,7 @@ def _join(parent: dict[str, str], a: str, b: str) -> None:
         parent[a] = b
 
 
-_ALONE = (Push, Pop, NewStack, Foreign, Return, Parallel)  # what only one thread does, and in order
+_ALONE = (Push, Pop, Item, Put, NewStack, Foreign, Return, Parallel)  # what only one thread does, and in order
 
 
 class Loops:

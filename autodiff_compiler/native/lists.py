@@ -1,4 +1,5 @@
-"""The lowering of lists of numbers of one type: a buffer that grows, and how many items it has.
+"""The lowering of lists. One of numbers of one type is a buffer that grows, and how many items it has; for those of
+arrays, see `native.array_lists`.
 
 Stores are in place, as the pass of that name allows. Each version of a list has a name of its own for its length, as a
 number has; the buffer goes by one name, unless a loop or a branch carries it. An empty list gets its buffer when its
@@ -14,13 +15,15 @@ import numpy as np
 
 from .. import runtime
 from ..ir import opset
-from ..ir.core import Op, Value
+from ..ir.core import UNDEF, Op, Value
 from ..ir.types import Ty
+from . import array_lists
+from .array_lists import Arrays
 from .fusion import nested
 from .lowering import Lowering, handles
-from .nest import BOOL, F8, INDEX, Alloc, Bind, Call, Const, Expr, Grow, Increase, Load, Name, Set, Stmt, Store
+from .nest import BOOL, F8, INDEX, Alloc, Bind, Call, Const, Expr, For, Grow, Increase, Load, Name, Set, Stmt, Store
 from .numbers import LOADED, WHOLE, NotNative, Number, beyond, index_of, to
-from .views import ONE, ZERO, View, plus, whole
+from .views import ONE, ZERO, View, at_least_zero, minus, plus, times, whole
 
 SHORT = 16  # how many places a buffer has at first
 
@@ -47,7 +50,7 @@ EMPTY = Items("", ZERO)
 
 
 def is_list(self: Lowering, x: Any) -> bool:
-    return type(x) is Value and isinstance(self.values.get(x), Items)
+    return type(x) is Value and isinstance(self.values.get(x), (Items, Arrays))
 
 
 def _typed(t: Ty | None) -> tuple[np.dtype[Any], str]:
@@ -71,10 +74,10 @@ def _made(self: Lowering, hint: str, t: Ty | None, room: Expr, length: Expr) -> 
     return Items(name, length, dtype, kind)
 
 
-def _of(self: Lowering, x: Any, op: Op) -> Items:
+def _of(self: Lowering, x: Any, op: Op) -> Items | Arrays:
     found = self.values.get(x) if type(x) is Value else None
-    if not isinstance(found, Items):
-        raise NotNative(f"{op.prim.name} of what is no list of numbers", op)
+    if not isinstance(found, (Items, Arrays)):
+        raise NotNative(f"{op.prim.name} of what is no list of numbers or arrays", op)
     return found
 
 
@@ -101,13 +104,14 @@ def _new(self: Lowering, op: Op) -> None:
             copy = self.copied(view, items)
             self.values[op.result] = Items(copy.buffer, copy.shape[0], copy.dtype, "np")
             return
-        self.values[op.result] = _copied(self, op.result.hint, _of(self, items, op))
+        self.values[op.result] = _picked(self, op.result.hint, _of(self, items, op))
         return
     if not items:
         self.values[op.result] = EMPTY
         return
     if any(self.is_array(x) for x in items):
-        raise NotNative("a list of arrays", op)
+        self.values[op.result] = array_lists.new(self, op.result.hint, op.result.type.elem, tuple(items))
+        return
     count = Const(len(items), INDEX)
     made = _made(self, op.result.hint, op.result.type.elem, Const(max(len(items), SHORT), INDEX), count)
     for k, x in enumerate(items):
@@ -115,25 +119,35 @@ def _new(self: Lowering, op: Op) -> None:
     self.values[op.result] = made
 
 
-def _copied(self: Lowering, hint: str, found: Items, fill: Expr | None = None) -> Items:
-    """A list of its own: the same items, or all `fill`."""
+def _picked(
+    self: Lowering, hint: str, found: Items | Arrays, start: Expr = ZERO, count: Expr | None = None, step: int = 1
+) -> Items | Arrays:
+    """A list of its own, of `count` items, all by default."""
     if found.dtype is None:
         return found
+    count = found.length if count is None else self.named(count, "n")
+    if isinstance(found, Arrays):
+        return array_lists.picked(self, hint, found, start, count, step)
     out = self.fresh(hint or "items")
-    dtype = found.dtype if fill is None else fill.dtype
-    self.emit(Alloc(out, dtype, (plus(found.length, ONE),)))
+    self.emit(Alloc(out, found.dtype, (plus(count, ONE),)))
     i = Name(self.fresh("i"), INDEX)
-    store = Store(out, (i,), Load(found.buffer, (i,), found.dtype) if fill is None else fill)
-    self.frame.block += nested([i], [found.length], [store])
-    return replace(found, buffer=out, dtype=dtype)
+    at: Expr = i if step == 1 else Call("mul", (i, Const(step, INDEX)), INDEX)
+    at = at if start == ZERO else Call("add", (at, start), INDEX)
+    self.frame.block += nested([i], [count], [Store(out, (i,), Load(found.buffer, (at,), found.dtype))])
+    return replace(found, buffer=out, length=count)
 
 
 @handles(opset.LIST_APPEND)
 def _append(self: Lowering, op: Op) -> None:
     l, v = op.args
     found = _of(self, l, op)
-    if found.dtype is None:
+    if found.dtype is None and self.is_array(v):
+        found = array_lists.new(self, op.result.hint, op.result.type.elem)
+    elif found.dtype is None:
         found = _made(self, op.result.hint, op.result.type.elem, Const(SHORT, INDEX), ZERO)
+    if isinstance(found, Arrays):
+        self.values[op.result] = array_lists.append(self, found, v)
+        return
     e = _stored(self, found, v, op)
     after = self.fresh(f"{found.buffer}_len")
     self.emit(Grow(found.buffer, plus(found.length, ONE)))
@@ -149,8 +163,10 @@ def _get(self: Lowering, op: Op) -> None:
     at = self.within(i, found.length)
     if found.dtype is None:
         raise NotNative("an item of an empty list", op)
-    n = found.item(at)
-    self.give(op, n)
+    if isinstance(found, Arrays):
+        array_lists.get(self, op, found, at)
+        return
+    self.give(op, found.item(at))
 
 
 @handles(opset.LIST_SET, opset.LIST_ADDAT)
@@ -161,6 +177,9 @@ def _set(self: Lowering, op: Op) -> None:
     if found.dtype is None:
         raise NotNative("an item of an empty list", op)
     at = self.within(i, found.length)
+    if isinstance(found, Arrays):
+        self.values[op.result] = (array_lists.addat if adds else array_lists.put)(self, found, at, v)
+        return
     if adds:
         n = self.number(v)
         if n.dtype.kind == "c" != found.dtype.kind:
@@ -178,9 +197,54 @@ def _drop(self: Lowering, op: Op) -> None:
     if type(op.args[1]) is not int or op.args[1] != -1:
         raise NotNative("del of an item that is not the last", op)
     at = self.within(-1, found.length)
+    if isinstance(found, Arrays):
+        self.values[op.result] = array_lists.drop(self, found)
+        return
     after = self.fresh(f"{found.buffer or 'items'}_len")
     self.emit(Set(after, at))
     self.values[op.result] = replace(found, length=Name(after, INDEX))
+
+
+@handles(opset.LIST_SLICE)
+def _slice(self: Lowering, op: Op) -> None:
+    l, start, stop, step = op.args
+    found = _of(self, l, op)
+    self.values[op.result] = _picked(self, op.result.hint, found, *_range_of(self, op, found.length, start, stop, step))
+
+
+def _range_of(self: Lowering, op: Op, n: Expr, start: Any, stop: Any, step: Any) -> tuple[Expr, Expr, int]:
+    """The first position of a slice of a list of `n` items, how many there are, and the step."""
+    by = 1 if step is None else step
+    if type(by) is not int or by < 1:
+        raise NotNative("a slice of a list with a step that is not written as a positive number", op)
+    low = ZERO if start is None else self.clipped(start, n)
+    high = n if stop is None else self.clipped(stop, n)
+    count = at_least_zero(minus(high, low))
+    if by > 1:
+        count = Call("floordiv", (plus(count, Const(by - 1, INDEX)), Const(by, INDEX)), INDEX)
+    return low, self.named(count, "n"), by
+
+
+@handles(opset.LIST_ADDSLICE)
+def _add_slice(self: Lowering, op: Op) -> None:
+    l, start, stop, step, g = op.args
+    found, more = _of(self, l, op), _of(self, g, op)
+    low, count, by = _range_of(self, op, found.length, start, stop, step)
+    if found.dtype is None or found.dtype != more.dtype or type(found) is not type(more):
+        raise NotNative("a list of several types", op)
+    self.want_equal(count, more.length)
+    k = Name(self.fresh("k"), INDEX)
+    at = plus(k if by == 1 else Call("mul", (k, Const(by, INDEX)), INDEX), low)
+    with self.block(is_loop=True, carried=frozenset((k.name,))) as frame:
+        if isinstance(found, Arrays) and isinstance(more, Arrays):
+            array_lists.add(self, found, at, array_lists.item(self, more, k))
+        else:
+            assert isinstance(found, Items) and isinstance(more, Items)
+            self.emit(Increase(found.buffer, (at,), more.item(k).expr))
+            if more.kind != found.kind:
+                found = replace(found, kind="?")
+    self.emit(For(k.name, ZERO, count, 1, frame.block))
+    self.values[op.result] = found
 
 
 def length(self: Lowering, x: Any) -> Number:
@@ -188,22 +252,38 @@ def length(self: Lowering, x: Any) -> Number:
     return index_of(self.values[x].length)
 
 
+def kept_bytes(self: Lowering, found: Items | Arrays) -> Expr:
+    """The bytes that the items take, see `runtime.kept_bytes`."""
+    if isinstance(found, Arrays):
+        return array_lists.kept_bytes(self, found)
+    return times(found.length, 32)
+
+
 def zeros(self: Lowering, op: Op, x: Any) -> None:
     """Zero cotangents for the items of a list."""
-    found: Items = self.values[x]
+    found: Items | Arrays = self.values[x]
+    if isinstance(found, Arrays):
+        self.values[op.result] = array_lists.zeros(self, op.result.hint, found)
+        return
     dtype = found.dtype if found.kind == "np" and found.dtype is not None and found.dtype.kind in "fc" else np.dtype(F8)
-    fill = Const(dtype.type(0).item(), dtype)
-    made = _copied(self, op.result.hint, found, fill)
-    self.values[op.result] = replace(made, kind="np" if found.kind == "np" and found.dtype == dtype else "?")
+    if found.dtype is None:
+        self.values[op.result] = found
+        return
+    out = whole(self.fresh(op.result.hint or "items"), dtype, (plus(found.length, ONE),))
+    self.filled(out, lambda index: Const(dtype.type(0).item(), dtype))
+    kind = "np" if found.kind == "np" and found.dtype == dtype else "?"
+    self.values[op.result] = Items(out.buffer, found.length, dtype, kind)
 
 
 def copy(self: Lowering, op: Op, x: Any) -> None:
-    self.values[op.result] = _copied(self, op.result.hint, self.values[x])
+    self.values[op.result] = _picked(self, op.result.hint, self.values[x])
 
 
 def as_array(self: Lowering, op: Op, x: Any, dtype: np.dtype[Any] | None) -> View:
     """An array of the items of a list."""
-    found: Items = self.values[x]
+    found: Items | Arrays = self.values[x]
+    if isinstance(found, Arrays):
+        raise NotNative("an array of a list of arrays", op)
     if found.dtype is None:
         raise NotNative("an array of an empty list", op)
     wanted = found.dtype if dtype is None else dtype
@@ -227,9 +307,13 @@ def _is_empty(n: Expr) -> Expr:
 
 def carried(self: Lowering, p: Value, init: Value) -> list[str]:
     """The names of a list that a loop carries, which take their first values."""
-    found: Items = self.values[init]
+    found: Items | Arrays = self.values[init]
     if p.type.kind != "list":
         raise NotNative(f"a list that a loop carries as {p.type}")
+    if found.dtype is None and array_lists.kind_of(p.type.elem) is not None:
+        found = array_lists.new(self, p.hint, p.type.elem)
+    if isinstance(found, Arrays):
+        return array_lists.carried(self, p, found)
     dtype, kind = _typed(p.type.elem)
     if found.dtype is None:
         found = _made(self, p.hint, p.type.elem, Const(SHORT, INDEX), ZERO)
@@ -245,8 +329,10 @@ def carried(self: Lowering, p: Value, init: Value) -> list[str]:
 
 def next_values(self: Lowering, p: Value, x: Any) -> list[tuple[str, Expr | str]]:
     """The names of a list that a loop carries, and what they are in the next iteration."""
-    found: Items = self.values[p]
+    found: Items | Arrays = self.values[p]
     end = self.values.get(x) if type(x) is Value else None
+    if isinstance(found, Arrays):
+        return array_lists.next_values(self, found, None if end == EMPTY else end)
     if not isinstance(end, Items) or (end.kind != found.kind and found.kind != "?"):
         raise NotNative("a list whose type changes in a loop")
     if end.dtype is None:
@@ -259,19 +345,27 @@ def next_values(self: Lowering, p: Value, x: Any) -> list[tuple[str, Expr | str]
     return [(found.buffer, end.buffer), (found.length.name, end.length)]
 
 
-def joined(self: Lowering, r: Value, both: list[Any], blocks: list[list[Stmt]]) -> Items:
-    """The list that a branch gives."""
-    kinds = {(x.dtype, x.kind) for x in both if isinstance(x, Items)}
-    if len(kinds) != 1 or not all(isinstance(x, Items) for x in both):
+def joined(self: Lowering, r: Value, both: list[Any], blocks: list[list[Stmt]]) -> Items | Arrays:
+    """The list that a branch gives. It is empty on a side that gives nothing, since nothing reads it there."""
+    both = [None if x is UNDEF or x == EMPTY else x for x in both]
+    there = [x for x in both if x is not None]
+    if not there:
+        return EMPTY
+    if all(isinstance(x, Arrays) for x in there):
+        return array_lists.joined(self, r, both, blocks)
+    kinds = {(x.dtype, x.kind) for x in there if isinstance(x, Items)}
+    if len(kinds) != 1 or not all(isinstance(x, Items) for x in there):
         raise NotNative("lists of two types that a branch gives")
     ((dtype, kind),) = kinds
-    if dtype is None:
-        return EMPTY
+    assert dtype is not None
     name = self.fresh(r.hint or "items")
     count = self.fresh(f"{name}_len")
     for block, x in zip(blocks, both):
-        block += [Bind(name, x.buffer), Set(count, x.length)]
+        if x is None:
+            block += [Alloc(name, dtype, (Const(SHORT, INDEX),)), Set(count, ZERO)]
+        else:
+            block += [Bind(name, x.buffer), Set(count, x.length)]
     return Items(name, Name(count, INDEX), dtype, kind)
 
 
-__all__ = ["Items", "as_array", "carried", "copy", "is_list", "joined", "length", "next_values", "zeros"]
+__all__ = ["Arrays", "Items", "as_array", "carried", "copy", "is_list", "joined", "length", "next_values", "zeros"]

@@ -131,6 +131,7 @@ class Lowering(Emitting):
         self.bound: dict[str, Any] = {}  # what calls of NumPy bind in the module
         self.added: set[Value] = set()
         self.foreign: list[Any] = []  # the printers of calls of NumPy, which know what these import
+        self.ran: dict[Op, str] = {}  # what says whether a loop has had a trip, if somebody asks
         self.subscripts = Subscripts(
             lambda x: self.whole_number(x).expr, self.named, self.within, self.reshaped, self.clipped
         )

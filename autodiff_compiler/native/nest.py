@@ -297,6 +297,24 @@ class Pop:
 
 
 @dataclass(slots=True)
+class Item:
+    """Another name for the buffer at a position of a stack, which is in range."""
+
+    name: str
+    stack: str
+    at: Expr
+
+
+@dataclass(slots=True)
+class Put:
+    """The stack holds another reference at a position, which is in range."""
+
+    stack: str
+    at: Expr
+    value: str
+
+
+@dataclass(slots=True)
 class AddProduct:
     """Add the matrix product of two buffers, each of which may be transposed, to a third."""
 
@@ -331,7 +349,7 @@ class Return:
 
 Stmt = (
     Set | Sum | Alloc | Bind | Row | Piece | Grow | Reshape | Store | Increase | For | Parallel | Forever | Branch
-    | Bail | Leave | NewStack | Push | Pop | AddProduct | Foreign | Return
+    | Bail | Leave | NewStack | Push | Pop | Item | Put | AddProduct | Foreign | Return
 )  # fmt: skip
 
 
@@ -455,6 +473,10 @@ def _show_line(s: Any) -> str:
         return f"push {s.value} on {s.stack}"
     if isinstance(s, Pop):
         return f"{s.name} = pop {s.stack}"
+    if isinstance(s, Item):
+        return f"{s.name} = item {show_expr(s.at)} of {s.stack}"
+    if isinstance(s, Put):
+        return f"item {show_expr(s.at)} of {s.stack} = {s.value}"
     if isinstance(s, AddProduct):
         sides = [name + (".T" if t else "") for name, t in zip((s.left, s.right), s.transposed)]
         return f"{s.into} += {' @ '.join(sides)}"

@@ -43,6 +43,7 @@ from .nest import (
     Forever,
     Grow,
     Increase,
+    Item,
     Leave,
     Length,
     Load,
@@ -53,6 +54,7 @@ from .nest import (
     Pop,
     Program,
     Push,
+    Put,
     Reshape,
     Return,
     Row,
@@ -62,7 +64,7 @@ from .nest import (
     Sum,
 )
 from .rewriting import all_reads, bound_by, walk
-from .views import plus
+from .views import ONE, plus
 
 # Precedences of Python's operators, as far as they are used.
 OR, AND, NOT, COMPARE, ADD, MUL, UNARY, ATOM = range(1, 9)
@@ -163,6 +165,10 @@ class Printer:
             self.line(depth, f"{s.stack}.append({s.value})")
         elif isinstance(s, Pop):
             self.line(depth, f"{s.name} = {s.stack}.pop()")
+        elif isinstance(s, Item):
+            self.line(depth, f"{s.name} = {s.stack}[{show(plus(s.at, ONE))}]")
+        elif isinstance(s, Put):
+            self.line(depth, f"{s.stack}[{show(plus(s.at, ONE))}] = {s.value}")
         elif isinstance(s, AddProduct):
             sides = [name + (".T" if t else "") for name, t in zip((s.left, s.right), s.transposed)]
             self.line(depth, f"{self.helper('add_product')}({s.into}, {', '.join(sides)})")

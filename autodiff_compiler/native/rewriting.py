@@ -16,6 +16,7 @@ from .nest import (
     Foreign,
     Forever,
     Grow,
+    Item,
     Length,
     Load,
     Name,
@@ -113,7 +114,7 @@ def blocks_of(s: Any) -> list[list[Stmt]]:
 
 def bound_by(s: Any) -> list[str]:
     """The names to which a statement gives a number or a buffer."""
-    if isinstance(s, (Set, Sum, Alloc, Bind, Row, Piece, Reshape, NewStack, Pop)):
+    if isinstance(s, (Set, Sum, Alloc, Bind, Row, Piece, Reshape, NewStack, Pop, Item)):
         return [s.name]
     if isinstance(s, For):
         return [s.index]

@@ -24,6 +24,7 @@ from .nest import (
     Forever,
     Grow,
     Increase,
+    Item,
     Leave,
     Length,
     Load,
@@ -35,6 +36,7 @@ from .nest import (
     Pop,
     Program,
     Push,
+    Put,
     Reshape,
     Return,
     Row,
@@ -100,6 +102,12 @@ class _Verifier:
         found = self.known.get(name)
         if found is None or found[1] is None:
             raise NestError(f"{name} is read, and is no buffer here")
+        return found
+
+    def stack(self, name: str) -> Any:
+        found = self.known.get(name)
+        if found is None or found[0] != "stack":
+            raise NestError(f"{name} is used as a stack, and is {found} here")
         return found
 
     def expr(self, e: Expr, dtype: Any = None) -> None:
@@ -216,13 +224,19 @@ class _Verifier:
             if s.dtype is None:
                 raise NestError(f"nothing is pushed on {s.name}")
             self.bind(s.name, ("stack", s.dtype, s.axes))
-        elif isinstance(s, Push):
-            _, dtype, axes = self.known[s.stack]
+        elif isinstance(s, (Push, Put)):
+            _, dtype, axes = self.stack(s.stack)
+            if isinstance(s, Put):
+                self.expr(s.at, INDEX)
             found = self.array(s.value)
             if found != (dtype, axes):
                 raise NestError(f"{found} is pushed on {s.stack}, a stack of {dtype} with {axes} axes")
         elif isinstance(s, Pop):
-            _, dtype, axes = self.known[s.stack]
+            _, dtype, axes = self.stack(s.stack)
+            self.bind(s.name, (dtype, axes))
+        elif isinstance(s, Item):
+            _, dtype, axes = self.stack(s.stack)
+            self.expr(s.at, INDEX)
             self.bind(s.name, (dtype, axes))
         elif isinstance(s, AddProduct):
             left, right = self.array(s.left), self.array(s.right)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 
 from autodiff_compiler.native import support
-from tests.native import both_halves, test_lists, test_masks
+from tests.api import test_checkpoints, test_residual_budget
+from tests.native import both_halves, test_array_lists, test_lists, test_masks
 from tests.native.both import agree, bailed, why_not
 
 
@@ -26,6 +27,19 @@ def main() -> None:
         native = agree(f, masks.X)
         assert why_not(native) is None and not bailed(native), f
         agree(f, -abs(masks.X))
+    for f in test_array_lists.LISTS[each]:
+        native = agree(f, lists.X)
+        assert f is test_array_lists.reset or (why_not(native) is None and not bailed(native)), f
+    for f in (test_checkpoints.carried, test_checkpoints.left, test_checkpoints.skips)[each]:
+        native = agree(test_checkpoints.along(f, (7,), True, None, 2), lists.X[:3], rtol=1e-12)
+        assert why_not(native) is None and not bailed(native), f
+    for f in (test_residual_budget.carried, test_residual_budget.whiles, test_residual_budget.bound_inside)[each]:
+        native = agree(f, lists.X[:3], rtol=1e-12, max_residual_bytes=2500)
+        assert why_not(native) is None and not bailed(native), f
+    native = both_halves.agree(
+        test_checkpoints.along(test_checkpoints.carried, (7,), True, None, 2), lists.X[:3].copy()
+    )
+    assert "# no machine code" not in str(native.source()) and not both_halves.bailed(native)
     both_halves.agree(lists.history, lists.X.copy())
     both_halves.agree(masks.put, masks.X.copy())
     print("all agree")

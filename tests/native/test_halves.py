@@ -18,7 +18,8 @@ from .test_kernels import WITHOUT
 
 KINDS = [Pullback, Linearized]
 KERNELS = [k for k in all_kernels() if not k.refused]
-LISTS = {"wave_2d", "filter_bank"}  # `linearize` puts what is no float of a known kind on a list
+# `linearize` puts what is no float of a known kind on a list, and lists of arrays on another one.
+LISTS = {"wave_2d", "filter_bank", "double_pendulum", "forward_kinematics", "newton_euler"}
 X = np.array([0.5, -1.5, 2.0, 0.25])
 W = np.arange(12.0).reshape(3, 4) / 7.0
 

@@ -17,9 +17,6 @@ KERNELS = [k for k in all_kernels() if not k.refused]
 WITHOUT = {
     "lu_pivoted": "a subscript of type list",
     "vadv": "a branch that gives a number on one path and an array on the other",
-    "double_pendulum": "a list of arrays",
-    "forward_kinematics": "a list of float64[3]",
-    "newton_euler": "a list of float64[2]",
     "soft_edit_distance": "a value of type list[scalar float64] where a number is wanted",
     "word2vec_step": "list_splice has no native form",
     "binomial_option": "power gives scalar ?, and has no native form",
