@@ -25,6 +25,7 @@ from __future__ import annotations
 import ast
 import weakref
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -266,7 +267,9 @@ def example_results(program: Any) -> list[Any]:
     import numba
 
     bail = program.run.py_func.__globals__[f"{program.__name__}_bail"]
-    return [numba.typeof(x) for x in getattr(bail, "py_func", bail)()[1:]]  # type: ignore[no-untyped-call]
+    bail = getattr(bail, "py_func", bail)
+    as_python = FunctionType(bail.__code__, {**bail.__globals__, "buffer": np.empty})
+    return [numba.typeof(x) for x in as_python()[1:]]  # type: ignore[no-untyped-call]
 
 
 def python_call(derivative: Transformed, kinds: list[Any], shape: Any) -> Callable[..., Any]:

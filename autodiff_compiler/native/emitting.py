@@ -23,7 +23,7 @@ RESERVED = frozenset({
     "np", "math", "numba", "inf", "nan", "bail", "range", "max", "min", "abs", "len", "int", "float", "Native", "njit",
     "plus", "longer", "choose", "bound", "minimum", "maximum", "bitand", "bitor", "threads",
     "thread_count", "pieces", "in_parts", "position", "opaque", "apart", "quotient", "complex", "many_exp", "many_log",
-    "many_tanh",
+    "many_tanh", "buffer", "zeroed", "filled",
 })  # fmt: skip
 
 

@@ -160,7 +160,8 @@ class Printer:
             self.line(depth + 1, "break")
         elif isinstance(s, NewStack):
             # The first element says what the list holds. It is never taken.
-            self.line(depth, f"{s.name} = [np.empty({self.shape([Const(0, INDEX)] * s.axes)}, {_dtype(s.dtype)})]")
+            assert s.dtype is not None
+            self.line(depth, f"{s.name} = [{self.made(Alloc(s.name, s.dtype, (Const(0, INDEX),) * s.axes))}]")
         elif isinstance(s, Push):
             self.line(depth, f"{s.stack}.append({s.value})")
         elif isinstance(s, Pop):
@@ -232,10 +233,10 @@ class Printer:
     def made(self, s: Alloc) -> str:
         shape, dtype = self.shape(s.shape), "" if s.dtype == F8 else f", {_dtype(s.dtype)}"
         if s.fill is None:
-            return f"np.empty({shape}{dtype})"
+            return f"{self.helper('buffer')}({shape}{dtype})"
         if s.fill == 0:
-            return f"np.zeros({shape}{dtype})"
-        return f"np.full({shape}, {_number(s.fill, s.dtype)})"
+            return f"{self.helper('zeroed')}({shape}{dtype})"
+        return f"{self.helper('filled')}({shape}, {_number(s.fill, s.dtype)})"
 
     def shape(self, items: Sequence[Expr]) -> str:
         texts = [self.show(e) for e in items]
@@ -347,8 +348,7 @@ def text_of(program: Program, results: Sequence[tuple[Any, ...]] | None = None, 
         if axes is None:
             nothing.append(_number(dtype.type(0).item(), dtype))
         else:
-            shape = "0" if axes == 1 else f"({', '.join(['0'] * axes)})"
-            empty = f"np.empty({shape}" + ("" if dtype == F8 else f", {_dtype(dtype)}") + ")"
+            empty = printer.made(Alloc("", dtype, (Const(0, INDEX),) * axes))
             nothing.append(f"[{empty}]" if any(is_stack) else empty)
     printer.bail = f"{program.name}_bail()"
     printer.read = set(all_reads(program.body))

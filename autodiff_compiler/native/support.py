@@ -252,11 +252,23 @@ if AS_PYTHON:
         out += a @ b
 
     many_exp, many_log, many_tanh = np.exp, np.log, np.tanh
+
+    def _longer(a: Any, n: int) -> Any:
+        out = np.empty(max(2 * a.shape[0], n), a.dtype)
+        out[: len(a)] = a
+        return out
+
+    buffer: Any = np.empty
+    zeroed: Any = np.zeros
+    filled: Any = np.full
+    longer: Any = _longer
 else:
     # These write LLVM's instructions at once. A function of their own in Numba takes 0.1 s to compile, `np.dot` 0.7 s.
     from llvmlite import ir
 
-    from . import elementary
+    from . import elementary, memory
+
+    buffer, filled, longer, zeroed = memory.buffer, memory.filled, memory.longer, memory.zeroed
 
     def _of_one_type(generate: Any, wanted: Any = types.Number) -> Any:
         """An operation on two numbers of one type, which it gives."""
@@ -566,15 +578,6 @@ def quotient(x: Any, y: Any) -> Any:
     return complex((a * ratio + b) * scale, (b * ratio - a) * scale)
 
 
-@njit
-def longer(a: Any, n: int) -> Any:
-    """The elements of a buffer in one that is twice as long, or has `n` places, if these are more."""
-    out = np.empty(max(2 * a.shape[0], n), a.dtype)
-    for k in range(a.shape[0]):  # to store into a slice takes 3 s to compile
-        out[k] = a[k]
-    return out
-
-
 __all__ = [
     "AS_PYTHON",
     "VARIABLE",
@@ -584,7 +587,9 @@ __all__ = [
     "bitand",
     "bitor",
     "bound",
+    "buffer",
     "choose",
+    "filled",
     "in_parts",
     "in_python",
     "longer",
@@ -603,4 +608,5 @@ __all__ = [
     "position",
     "quotient",
     "thread_count",
+    "zeroed",
 ]

@@ -61,7 +61,7 @@ def test_a_stencil_adds_to_each_element_once() -> None:
     assert backward.count("+=") == 0
     # two loops for what is added, two that read it at five places
     assert len(re.findall(r"for \w+ in range", backward)) == 8
-    assert len(re.findall(r"= np.zeros", program)) == 3  # two borders, and the cotangent of b
+    assert len(re.findall(r"= zeroed", program)) == 3  # two borders, and the cotangent of b
 
 
 def test_of_zeros_that_one_loop_reads_there_is_no_buffer() -> None:
@@ -72,7 +72,7 @@ def test_of_zeros_that_one_loop_reads_there_is_no_buffer() -> None:
 
     program = checked(flux, numbers(9), numbers(9, seed=1), argnums=(0, 1))
     assert "+=" not in program  # nothing is added to a buffer: what is read twice has a border
-    assert "np.zeros(" in program
+    assert "zeroed(" in program
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 9])

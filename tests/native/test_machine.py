@@ -44,7 +44,7 @@ def test_machine_code_gives_what_numpy_gives() -> None:
     assert run(str(SCRIPT)).splitlines()[-1] == "all agree"
 
 
-@pytest.mark.parametrize("what", ["halves", "complex", "lists", "many"])
+@pytest.mark.parametrize("what", ["halves", "complex", "lists", "many", "memory"])
 def test_programs_of_other_kinds(what: str) -> None:
     assert run(str(SCRIPT.with_name(f"{what}_on_the_machine.py"))).splitlines()[-1] == "all agree"
 

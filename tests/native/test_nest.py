@@ -131,8 +131,8 @@ def test_a_program_as_text() -> None:
     assert lines[-4:-2] == ["  grow last to 4", "  end = last[1, 2 elements]"]
     assert "\n".join(text_of(program)).splitlines()[6:] == [
         "def f(x, n):",
-        "    y = np.zeros((x.shape[0], 3))",
-        "    saved = [np.empty(0, np.float64)]",
+        "    y = zeroed((x.shape[0], 3))",
+        "    saved = [buffer(0)]",
         "    s = 0.0",
         "    for i in range(x.shape[0]):",
         "        t = x[i] * 0.5",
