@@ -176,14 +176,27 @@ def _over(b: Builder, x: Any, y: Any) -> Any:
 
 
 def _dot(b: Builder, x: Any, y: Any, *, prim: Prim, **others: Any) -> Any:
-    """The sign of a matrix becomes that of its product with a vector."""
+    """The sign of a matrix becomes that of its product with a vector; that of a part of an array, which would be copied
+    for it, also that of a product with a matrix."""
     if others:
         return NotImplemented
     for one, other in ((x, y), (y, x)):
-        if b.tag is not None and _negated(one) is not None and type_of(one).ndim == 2 and type_of(other).ndim == 1:
-            args = (_negated(one), other) if one is x else (other, _negated(one))
-            return b.emit(NEG, b.emit(prim, *args))
+        matrix = _negated(one) if b.tag is not None and type_of(one).ndim == 2 else None
+        if matrix is not None and (type_of(other).ndim == 1 or (type_of(other).ndim == 2 and _is_part(matrix))):
+            return b.emit(NEG, b.emit(prim, *((matrix, other) if one is x else (other, matrix))))
     return NotImplemented
+
+
+def _is_part(x: Any) -> bool:
+    return (
+        type(x) is Value and x.op is not None and x.op.prim is GET and any(kind == "index" for kind, _ in x.op.args[1])
+    )
+
+
+def _solve(b: Builder, a: Any, y: Any) -> Any:
+    if _negated(y) is None or b.tag is None:
+        return NotImplemented
+    return b.emit(NEG, b.emit(PRIMS[np.linalg.solve], a, _negated(y)))
 
 
 def _neg(b: Builder, x: Any) -> Any:
@@ -624,7 +637,7 @@ def install(b: Builder) -> Builder:
         MUL: _mul, DIV: _div, NEG: _neg, ADD: _add, SUB: _sub, SPREAD: _spread, ACCUM: _accum, ADDAT: _addat, SET: _set,
         GET: _get, CAST: _cast, DIM: _dim, SUM_TO: _sum_to, SUM: _sum, OVER: _over,
     }  # fmt: skip
-    rules[PRIMS[np.conjugate]] = conjugate_twice
+    rules[PRIMS[np.conjugate]], rules[PRIMS[np.linalg.solve]] = conjugate_twice, _solve
     for fn in (operator.matmul, np.matmul, np.dot):
         rules[PRIMS[fn]] = functools.partial(_dot, prim=PRIMS[fn])
     for prim, rule in rules.items():

@@ -25,7 +25,8 @@ from typing import Any
 
 from ..ir import opset
 from ..ir.core import IF, LOOP, Op, Value
-from ..ir.opset import ADDAT, SET
+from ..ir.opset import ADDAT, PRIMS, SET
+from ..ir.rewrite import enclosing, region_of
 from ..ir.types import Dim, DimLike
 from ..records import record
 
@@ -69,6 +70,66 @@ class Filling:
         versions.remove(loop.results[k])
         assert offset is not None
         return Filling(versions, stores, offset, step, lowest, axis)
+
+
+@record
+class Front:
+    """A loop's carried array. Each iteration stores only at or behind a bound along one axis, which never decreases."""
+
+    versions: list[Value]
+    bound: Value
+    axis: int
+
+    @staticmethod
+    def of(loop: Op, k: int, axis: int = 0) -> Front | None:
+        if loop.args[0] is None or len(loop.args[0]) != 3:
+            return None
+        body, stores = loop.regions[0], list[Op]()
+        param = body.params[k + 1]
+        versions: list[Value] = [param]
+        if not _stores_between(body.exit[k + 1], param, versions, stores, set()):
+            return None
+        places = [subscript_of(s.args[1] if s.prim in (SET, ADDAT) else (), axis) for s in stores]
+        bounds = {x.start if type(x) is slice and x.stop is None and x.step in (None, 1) else None for x in places}
+        bound = bounds.pop() if len(bounds) == 1 else None
+        if type(bound) is not Value or not _never_decreases(bound, loop):
+            return None
+        return Front(versions, bound, axis)
+
+    def passes(self, path: Any) -> bool:
+        """The places that a path picks in an iteration are in front of the bound: no iteration from there on stores at
+        one of them."""
+        place = subscript_of(path, self.axis)
+        return type(place) is slice and place.stop is self.bound and place.step in (None, 1)
+
+
+def _never_decreases(x: Any, loop: Op) -> bool:
+    """An int is not less in an iteration than in those before, and not negative: the variable of the loop, or the next
+    value of it, or one of them up to a length."""
+    start, stop, step = loop.args[0]
+    if type(start) is not int or start < 0:
+        return False
+    steps_up = step > 0 if type(step) is int else start == 0 and _is_length(stop, loop)  # else there are no iterations
+    if not steps_up:
+        return False
+    at = affine(x, loop)
+    if at is not None:
+        return start + at >= 0
+    op = x.op if type(x) is Value else None
+    if op is None or op.kwargs:
+        return False
+    if op.prim is opset.ADD:
+        return type(step) is Value and any(
+            a is loop.regions[0].params[0] and b is step for a, b in (op.args, op.args[::-1])
+        )
+    return op.prim is PRIMS[min] and all(_is_length(a, loop) or _never_decreases(a, loop) for a in op.args)
+
+
+def _is_length(x: Any, loop: Op) -> bool:
+    """The length of an axis, found before the loop."""
+    if type(x) is not Value or x.op is None or x.op.prim is not opset.DIM:
+        return False
+    return loop.regions[0] not in enclosing(region_of(x))
 
 
 def _stores_between(v: Any, param: Value, versions: list[Value], stores: list[Op], seen: set[Value]) -> bool:
@@ -270,4 +331,4 @@ def rows_behind(loop: Op, length: DimLike, offset: int) -> int | None:
     return behind if behind >= 0 else None
 
 
-__all__ = ["AXES", "Filling", "affine", "counted", "rows_behind", "settled", "stays", "subscript_of"]
+__all__ = ["AXES", "Filling", "Front", "affine", "counted", "rows_behind", "settled", "stays", "subscript_of"]

@@ -34,6 +34,7 @@ def f_grad(x):
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import Any
 
@@ -65,7 +66,7 @@ from ..ir.rewrite import (
 )
 from ..ir.telling import name_of
 from ..ir.types import STACK, UNDEF_TY, Dim, DimLike, Ty, join, py_int, same_dtype
-from .filling import AXES, Filling, stays
+from .filling import AXES, Filling, Front, stays
 from .paths import covers, end_on_path, on_path
 from .rematerialise import Choice
 from .shapes import reads_lengths_only
@@ -450,6 +451,9 @@ class Placer:
             for loop, k, order in self.slots_of(op.args[0]):
                 if stays(op.args[0], op.args[1], loop, k, order):
                     return self.final_place(loop.results[k], op.args[1])
+            for loop, k, front in self.fronts_of(op.args[0]):
+                if front.passes(op.args[1]):
+                    return self.final_place(loop.results[k], op.args[1])
         for user in self.uses.get(v, ()):
             # The only store of each iteration, and nothing writes there again.
             if isinstance(user, Op) and user.prim is SET and user.args[2] is v and user.parent is not None:
@@ -477,6 +481,16 @@ class Placer:
 
     def indices_known(self, op: Op, *others: Value) -> bool:
         return all(self.is_index(x) for x in op.operands() if x not in others)
+
+    def fronts_of(self, a: Value) -> list[tuple[Op, int, Front]]:
+        """The loops and slots that `a` is a version of, if all iterations store behind a bound that never decreases."""
+        return [slot for slot in self._fronts if a in slot[2].versions]
+
+    @functools.cached_property
+    def _fronts(self) -> list[tuple[Op, int, Front]]:
+        loops = [op for op in self.body.ops if op.prim is LOOP and not _is_backward(op)]
+        slots = [(op, k, Front.of(op, k, axis)) for op in loops for k in range(len(op.args[1])) for axis in range(AXES)]
+        return [(op, k, front) for op, k, front in slots if front is not None]
 
     def slots_of(self, a: Value) -> list[tuple[Op, int, Filling]]:
         """The loops and slots that `a` is a version of, if each iteration stores at the index plus one constant."""

@@ -85,3 +85,83 @@ def test_gradients(f, saved):
     np.testing.assert_allclose(gradient(small), want, rtol=1e-6, atol=1e-7 * np.max(np.abs(want)))
     if saved is not None:
         assert gradient.source().count("append") == saved
+
+
+def blocks(A, size):
+    A, total = A.copy(), 0.0
+    n = len(A)
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        corner = A[start:stop, start:stop]
+        total += np.linalg.slogdet(corner)[1]
+        A[stop:, stop:] -= A[stop:, start:stop] @ np.linalg.solve(corner, A[start:stop, stop:])
+    return total
+
+
+def blocks_without_an_end(A, size):
+    A = A.copy()
+    for start in range(0, len(A), size):
+        A[start + size :] += 0.1 * np.sum(np.cos(A[start : start + size]))
+    return np.sum(A)
+
+
+def rows_from_the_index(A, size):
+    A = A.copy()
+    for i in range(1, len(A)):
+        A[i:] += 0.1 * np.sum(np.cos(A[:i]))
+    return np.sum(A)
+
+
+def a_bound_that_goes_back(A, size):
+    A = A.copy()
+    for start in range(0, len(A), size):
+        stop = min(start + size, len(A) - start)
+        A[stop:] += 0.1 * np.sum(np.cos(A[start:stop]))
+    return np.sum(A)
+
+
+def a_bound_that_may_be_negative(A, size):
+    A = A.copy()
+    for start in range(2, size, -1):
+        A[start - 1 :] += 0.1 * np.sum(np.cos(A[: start - 1]))
+    return np.sum(A)
+
+
+def up_to_what_may_be_negative(A, size):
+    A = A.copy()
+    for start in range(0, -size, -1):
+        A[start - 1 :] += 0.1 * np.sum(np.cos(A[: start - 1]))
+    return np.sum(A)
+
+
+def two_bounds(A, size):
+    A = A.copy()
+    for start in range(0, len(A), size):
+        A[start + size :] += 0.1 * np.sum(np.cos(A[start : start + size]))
+        A[start:] += 0.1 * np.sum(np.cos(A[start : start + size]))
+    return np.sum(A)
+
+
+def left_early(A, size):
+    A = A.copy()
+    for start in range(0, len(A), size):
+        stop = min(start + size, len(A))
+        A[stop:] += 0.1 * np.sum(np.cos(A[start:stop]))
+        if A[start, start] > 5.5:
+            break
+    return np.sum(A)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+@pytest.mark.parametrize("f, copied", [
+    (blocks, False), (blocks_without_an_end, False), (rows_from_the_index, False), (a_bound_that_goes_back, True),
+    (a_bound_that_may_be_negative, True), (up_to_what_may_be_negative, True), (two_bounds, True), (left_early, None),
+], ids=lambda x: getattr(x, "__name__", None))  # fmt: skip
+def test_parts_in_front_of_all_later_stores(f, copied, size):
+    g = ad.grad(f)
+    M = 0.4 * A
+    np.testing.assert_allclose(g(M, size), differences(lambda M: f(M, size), M), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(g(M, size), ad.grad(f, optimize=False)(M, size), rtol=1e-9, atol=1e-9)
+    if copied is not None:
+        behind = g.source(M, size).split("# adjoint")[0].split(" in range(")[-1]
+        assert (".copy()" in behind) == copied
