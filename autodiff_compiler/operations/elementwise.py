@@ -449,7 +449,7 @@ repeatable(0.12, np.less, np.less_equal, np.greater, np.greater_equal, np.equal,
 repeatable(0.1, np.logical_not, np.logical_and, np.logical_or)
 repeatable(0.2, builtins.abs, np.absolute, np.maximum, np.minimum, np.square)
 repeatable(0.25, np.sign)
-repeatable(0.4, np.sqrt)
+repeatable(0.85, np.sqrt)
 
 # --- traits ---------------------------------------------------------------------------------------------------------
 

@@ -80,6 +80,7 @@ from .sweeps import share_loops
 from .taylor import push_series
 from .transposes import turn_products
 from .unpack import unpack
+from .views import share_views
 from .vjp import differentiate
 
 
@@ -371,6 +372,9 @@ PASSES: tuple[Pass, ...] = (
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
     Pass("print", "transposes", lambda task: turn_products(task.fn),
          "an adjoint that nobody differentiates again", "no product of matrices is transposed",
+         lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
+    Pass("print", "views", lambda task: share_views(task.fn),
+         "a function that nobody differentiates again", "no part of an array is looked up again to be transposed",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
     Pass("print", "own", _own,
          "an adjoint whose backward sweep becomes a function", "that function reads only arrays of its own",

@@ -32,8 +32,8 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import DERIVED, FUNC, Function, Op, Region, Value, leaves, map_leaves, type_of
-from ..ir.opset import ADD, CAST, DIM, PRIMS, SIZE, SPREAD, SUB, ZEROS
-from ..ir.rewrite import content_operands, derived, enclosing, region_of
+from ..ir.opset import ADD, CAST, DIM, MUL, PRIMS, SIZE, SPREAD, SUB, ZEROS
+from ..ir.rewrite import content_operands, derived, enclosing, region_of, replace_values
 from ..ir.types import Dim, DimLike, Dims, Ty, same_dtype
 
 
@@ -89,16 +89,25 @@ def shapes_from_arguments(fn: Function) -> None:
                 )
             if op.prim is ZEROS and type(op.args[0]) is Value and _is_away(op.args[0], op):
                 zeros.append((op, op.args[0].type))
+            if op.prim is SIZE and type(op.args[0]) is Value and _is_behind(op) and _is_away(op.args[0], op):
+                sizes.append((op, op.args[0].type))
             for inner in op.regions:
                 visit(inner)
             if region is fn.body and not op.regions:  # the result of a branch may be undefined on another path
                 before.extend(r for r in op.results if r in needed and r.type.kind == "array" and r.type.dims)
 
     zeros: list[tuple[Op, Ty]] = []
+    sizes: list[tuple[Op, Ty]] = []
     visit(fn.body)
     lengths: dict[Any, Any] = {}
     for op, t in zeros:
-        _count_out(op, t, params, fn, lengths)
+        if same_dtype(t.dtype, np.dtype(float)) and (made := _lengths(op, t, params, fn, lengths)):
+            op.prim, op.args, op.kwargs = PRIMS[np.zeros], (tuple(made) if len(made) > 1 else made[0],), {}
+    same: dict[Value, Any] = {}
+    for op, t in sizes:
+        if (made := _lengths(op, t, params, fn, lengths)) and not all(type(n) is int for n in made):
+            same[op.result] = functools.reduce(functools.partial(_product, fn.body), made)
+    replace_values(fn.body, same)
 
 
 def _is_behind(op: Op) -> bool:
@@ -129,18 +138,19 @@ def _is_away(v: Value, op: Op) -> bool:
     return v.op is not None and all(region is not home for region in enclosing(op.parent))
 
 
-def _count_out(op: Op, t: Ty, params: list[Value], fn: Function, lengths: dict[Any, Any]) -> None:
-    """Make zeros of a shape that is known by the arguments' shapes, and not of the shape of an array."""
-    if t.kind != "array" or not t.dims or not same_dtype(t.dtype, np.dtype(float)) or op.parent is None:
-        return
+def _lengths(op: Op, t: Ty, params: list[Value], fn: Function, lengths: dict[Any, Any]) -> list[Any]:
+    """The lengths of an array's axes as numbers that the arguments' shapes give, behind the forward sweep; none if they
+    do not tell."""
+    if t.kind != "array" or not t.dims or op.parent is None:
+        return []
     top, dims = op, op.parent.dims
     while top.parent is not fn.body:
         if top.parent is None or top.parent.op is None or top.parent.op.prim is FUNC:
-            return
+            return []
         top = top.parent.op
     axes: list[Any] = [d if isinstance(d, int) else _axis(d, params, dims) for d in map(dims.find, t.dims)]
     if None in axes:
-        return
+        return []
     made: list[Any] = []
     for d in axes:
         if isinstance(d, int):
@@ -148,13 +158,24 @@ def _count_out(op: Op, t: Ty, params: list[Value], fn: Function, lengths: dict[A
             continue
         param, axis, off = d
         if d not in lengths:
-            at = next((k for k, x in enumerate(fn.body.ops) if x.tag == DERIVED), 0)
+            at = _begin(fn.body)
             length = _new(fn.body, at, DIM, (param, axis))
             if off:
                 length = _new(fn.body, at + 1, SUB if off > 0 else ADD, (length, abs(off)))
             lengths[d] = length
         made.append(lengths[d])
-    op.prim, op.args, op.kwargs = PRIMS[np.zeros], (tuple(made) if len(made) > 1 else made[0],), {}
+    return made
+
+
+def _product(body: Region, x: Any, y: Any) -> Any:
+    """The product of two lengths."""
+    behind = [k + 1 for k, op in enumerate(body.ops) for v in (x, y) if type(v) is Value and v.op is op]
+    return _new(body, max(behind), MUL, (x, y)) if behind else x * y
+
+
+def _begin(body: Region) -> int:
+    """Where the backward sweep begins."""
+    return next((k for k, op in enumerate(body.ops) if op.tag == DERIVED), 0)
 
 
 def _axis(d: Dim, params: list[Value], dims: Dims) -> tuple[Value, int, int] | None:

@@ -94,9 +94,12 @@ def _divide(op: Op, fn: Function, uses: Any) -> None:
     if not a.type.dims or not all(map(dims.not_zero, a.type.dims)):
         return  # of no elements, it warns in its own words
     alike = [p for p in fn.params if p.type.kind == "array" and p.type.duck is None and p.type.ndim == a.type.ndim]
+    if a.op is not None and len(uses.get(a, ())) < 2:  # it would need a name, which what it is made of may have
+        named = [x for x in a.op.operands() if x.op is not None and len(uses.get(x, ())) > 1 and x.op.prim is not GET]
+        alike += [x for x in named if x.type.kind == "array" and x.type.duck is None and x.type.ndim == a.type.ndim]
     alike = [p for p in alike if all(map(dims.same, p.type.dims or (), a.type.dims))]
     if not alike and len(uses.get(a, ())) < 2 and a.op is not None:
-        return  # it would need a name
+        return
     give(op.result, telling(op.result))
     total = _put_before(op, PRIMS[np.sum], a)
     count = _put_before(op, SIZE, alike[0] if alike else a)

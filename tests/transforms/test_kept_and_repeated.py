@@ -348,3 +348,35 @@ def test_what_is_stored_over_all_of_an_array_is_computed_again():
     found = ad.grad(narrow, argnums=1)(u, v, 3)
     plain = ad.grad(narrow, argnums=1, optimize="-recompute")(u, v, 3)
     assert found == pytest.approx(plain, rel=1e-6)
+
+
+def errors_of_a_network(h, W, V, y):
+    loss = 0.0
+    for t in range(3):
+        h = np.tanh(h @ W)
+        loss += np.mean((h @ V - y[t]) ** 2)
+    return loss
+
+
+def test_nothing_is_kept_for_its_size():
+    args = M[:2], M, M[:, :3], np.ones((3, 2, 3))
+    source = checked(errors_of_a_network, *args)
+    assert kept(source) == 2  # the error, and what the hidden layer has become
+    assert "h.shape[0] * V.shape[1]" in source
+    for k in (1, 2, 3):
+        moved = differences(errors_of_a_network, *args, argnum=k)
+        np.testing.assert_allclose(ad.grad(errors_of_a_network, argnums=k)(*args), moved, rtol=1e-5, atol=1e-7)
+
+
+def roots(x, c):
+    total = 0.0
+    for _ in range(3):
+        root = np.sqrt(np.maximum(x, 0.0) * c)
+        x = x + 0.1 * np.sin(x) * root
+        total += np.sum(root)
+    return total
+
+
+def test_a_root_is_kept():
+    lines = checked(roots, V, 0.5).splitlines()
+    assert sum("np.sqrt" in line and "#" not in line for line in lines) == 1

@@ -171,6 +171,11 @@ def rolled(x: Any) -> Any:
     return np.sum((np.roll(x, 1) - x) ** 2)
 
 
+def projected(x: Any, y: Any) -> Any:
+    rows = x[:2]
+    return np.sum(np.sin(rows @ np.cos(rows.T @ y[:2])))
+
+
 def attended(k: Any, q: Any) -> Any:
     return np.sum((q[:, :2] @ k[:, :2].T) ** 3)
 
@@ -213,6 +218,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "distribute": (value, smoothed, (W[0], W)),
     "contractions": (value, stretched, (W[0], W)),
     "transposes": (value, attended, (W, W)),
+    "views": (value, projected, (W, W)),
     "templates": (value, appended, (X,)),
     "numbers": (value, filled, (X,)),
     "steady": (value, grown, (X, 0.5)),

@@ -128,3 +128,25 @@ def test_the_mean_of_few_bits():
     x = np.linspace(0.0, 1.0, 1000).astype(np.float32)
     out, _ = ad.value_and_grad(lambda x: np.mean(x * x))(x)
     assert out == np.mean(x * x) and out.dtype == np.float32
+
+
+def test_the_size_of_what_a_mean_is_made_of():
+    def f(x, w):
+        loss = 0.0
+        for _ in range(3):
+            y = x @ w
+            loss += np.mean(y**2)
+            w = w + 0.1
+        return loss
+
+    x, w = ARRAYS["matrix"], np.ones((4, 3))
+    compiled = ad.value_and_grad(f)
+    assert compiled(x, w)[0] == f(x, w)
+    assert "(y**2).sum() / y.size" in compiled.source(x, w)
+
+
+def test_the_mean_of_what_is_rolled():
+    def f(x):
+        return np.tanh(np.mean(np.roll(x, 1)))
+
+    np.testing.assert_allclose(ad.grad(f)(ARRAYS["vector"]), differences(f, ARRAYS["vector"]), rtol=1e-5, atol=1e-8)
