@@ -35,9 +35,10 @@ def f_grad(x, r):
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..ir.core import FUNC, LOOP, TRY, Builder, Op, Region, Value, leaves, type_of
+from ..ir.core import FUNC, LOOP, TRY, Builder, Exit, Op, Region, Value, leaves, type_of
 from ..ir.definedness import maybe_undefined
 from ..ir.opset import GET, MUL, is_plain_path, path_is_view
 from ..ir.rewrite import enclosing, region_of
@@ -81,10 +82,24 @@ class Choice:
         self.maybe_undefined = maybe_undefined(placer.body) if loops else set()  # before the placer changes loops
         self._homes: dict[Value, Region] = {}
         # The bodies of loops that carry a number which is kept anyway.
+        self._handed_on = set(self._given_back())
         self._keeping = {region_of(v) for v in wanted if v.op is None and v.type.is_scalar and not placer.is_free(v)}
         self._choose()
         self.chosen = True
         self._homes.clear()  # what is kept is where it was made
+
+    def _given_back(self) -> Iterator[Value]:
+        """Arrays that an iteration hands on to the next one, which starts with them and keeps them."""
+        for region in self.placer.forward:
+            loop = region.op
+            if loop is not None and loop.prim is LOOP and region.exit[0] == Exit.NORMAL:
+                for k, v in enumerate(region.exit[1:]):
+                    if type(v) is Value and v.op is not None and v.type.kind == "array" and region_of(v) is region:
+                        if region.params[k + 1] in self.wanted and self.placer.is_given_back(v, loop, k):
+                            yield v
+
+    def _is_free(self, v: Value) -> bool:
+        return v in self._handed_on or self.placer.is_free(v)
 
     def _choose(self) -> None:
         graph = Graph()
@@ -99,7 +114,7 @@ class Choice:
             before, after = nodes[v] = graph.node(), graph.node()
             if v in self.wanted:
                 graph.edge(after, sink, NEVER)
-            if self.placer.is_free(v):
+            if self._is_free(v):
                 graph.edge(source, before, 0)
                 continue
             graph.edge(before, after, self.cost_of_keeping(v) * frequency(region_of(v)))
@@ -116,7 +131,7 @@ class Choice:
                 graph.edge(nodes[x][1], nodes[v][0], NEVER)
         again = graph.cut(source, sink)
         for v, (before, after) in nodes.items():
-            if self.placer.is_free(v):
+            if self._is_free(v):
                 continue
             if again[before]:
                 self.repeated.add(v)

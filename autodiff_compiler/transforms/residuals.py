@@ -318,9 +318,7 @@ class Placer:
             return None
         for k, handed_on in enumerate(body.exit[1:]):
             start, last = body.params[k + 1], loop.results[k]
-            if handed_on is not v or start is v or not self.is_kept(start) or not _alike(start, v, last):
-                continue
-            if self.killed(last) or (v.op is not None and region_of(v) is not body):
+            if handed_on is not v or not self.is_kept(start) or not self.is_given_back(v, loop, k):
                 continue
             final = self.fetch(last, chain[:-1])
             given = self.fetch(start, chain)
@@ -330,6 +328,13 @@ class Placer:
             self.handed_back.setdefault(region, []).append(given)
             return param
         return None
+
+    def is_given_back(self, v: Value, loop: Op, k: int) -> bool:
+        """The reversed loop may carry what the loop hands on as its k-th variable."""
+        start, last = loop.regions[0].params[k + 1], loop.results[k]
+        if start is v or not _alike(start, v, last) or self.killed(last):
+            return False
+        return v.op is None or region_of(v) is loop.regions[0]
 
     def is_kept(self, v: Value) -> bool:
         """The value is put on a stack anyway."""

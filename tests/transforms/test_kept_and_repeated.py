@@ -380,3 +380,60 @@ def roots(x, c):
 def test_a_root_is_kept():
     lines = checked(roots, V, 0.5).splitlines()
     assert sum("np.sqrt" in line and "#" not in line for line in lines) == 1
+
+
+def gated(h, U, V):
+    total = 0.0
+    for _ in range(4):
+        h2 = np.tanh(h @ U) * h
+        total += np.sum((h2 @ V) ** 2)
+        h = h2
+    return total
+
+
+def test_what_is_handed_on_is_neither_kept_twice_nor_computed_again():
+    args = M, 0.5 * M, M.T + 0.0
+    gradient = ad.grad(gated, argnums=(0, 1, 2))
+    source = gradient.source(*args)
+    assert kept(source) == 3  # h, the hyperbolic tangent and the product
+    assert "h.T @" in source
+    assert source.count("tanh_h_U * h") == 1
+    for k, found in enumerate(gradient(*args)):
+        np.testing.assert_allclose(found, differences(gated, *args, argnum=k), rtol=1e-5, atol=1e-7)
+
+
+def exchanged(a, b):
+    total = 0.0
+    for _ in range(3):
+        a, b = b * np.sin(a), np.cos(b) * a
+        total += np.sum(a * b)
+    return total + np.sum(a)
+
+
+def left(a, b):
+    for k in range(5):
+        c = a * np.sin(b)
+        a = c * c + b
+        if a[0] > 1.0:
+            break
+        b = c
+    return np.sum(a * b)
+
+
+def stored_into(a, b):
+    total = 0.0
+    for k in range(3):
+        c = a * np.sin(b)
+        total += np.sum(c * c)
+        a = c
+        a[k] = 2.0
+    return total + np.sum(a)
+
+
+@pytest.mark.parametrize("f", [exchanged, left, stored_into])
+def test_what_is_handed_on(f):
+    for k in (0, 1):
+        moved = differences(f, V, V + 1.0, argnum=k)
+        np.testing.assert_allclose(ad.grad(f, argnums=k)(V, V + 1.0), moved, rtol=1e-5, atol=1e-7)
+        plain = ad.grad(f, argnums=k, optimize=False)(V, V + 1.0)
+        np.testing.assert_allclose(ad.grad(f, argnums=k)(V, V + 1.0), plain, rtol=1e-12, atol=1e-14)
