@@ -148,3 +148,31 @@ def test_a_product_that_is_read_twice_is_not_computed_again():
     for k, part in enumerate(g(0.3, ROWS, X)):
         moved = differences(lambda v: f(*(v if j == k else a for j, a in enumerate((0.3, ROWS, X)))), (0.3, ROWS)[k])
         np.testing.assert_allclose(part, moved, rtol=1e-6)
+
+
+def smoothed(rates, x, y):
+    """Both sums of the rates' cotangent have one factor."""
+    out = np.zeros_like(x)
+    for t in range(1, len(x)):
+        out[t] = rates * x[t] + (1.0 - rates) * out[t - 1]
+    return np.sum((out - y) ** 3)
+
+
+def test_one_product_for_two_with_a_factor():
+    source = ad.grad(smoothed).source(COLUMNS, X, Y)
+    assert source.count("np.einsum") == 1
+    np.testing.assert_allclose(
+        ad.grad(smoothed)(COLUMNS, X, Y), differences(smoothed, COLUMNS, X, Y, argnum=0), rtol=1e-5, atol=1e-7
+    )
+
+
+def test_products_with_one_factor():
+    def f(a, b):
+        c = np.sin(a)
+        return np.sum(c @ b * np.cos(a @ b)) + np.sum((a @ b) ** 2)
+
+    args = X, Y.T + 0.0
+    for k in (0, 1):
+        plain = ad.grad(f, argnums=k, optimize="-contractions")(*args)
+        np.testing.assert_allclose(ad.grad(f, argnums=k)(*args), plain, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(plain, differences(f, *args, argnum=k), rtol=1e-5, atol=1e-7)
