@@ -232,7 +232,8 @@ class Transformed:
         >>> from autodiff_compiler import grad
         >>> [name for name, text in grad(lambda x: x * x).passes(3.0)]  # doctest: +NORMALIZE_WHITESPACE
         ['lower', 'differentiate', 'masks', 'shapes', 'dead code', 'residuals', 'factors', 'finish', 'inverses',
-         'contractions', 'transposes', 'templates', 'dead code', 'shortcuts', 'first stores', 'in place', 'unpack']
+         'contractions', 'transposes', 'views', 'templates', 'dead code', 'shortcuts', 'first stores', 'in place',
+         'unpack']
         """
         from .compiler import pipeline, print_function
 
