@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import Loc, Op, Prim, Value, type_of
+from ..ir.core import DERIVED, LOOP, Loc, Op, Prim, Value, type_of
+from ..ir.rewrite import enclosing
 from ..ir.spelling import identifier, literal, requoted
 from ..ir.types import same_dtype
 from ..operations.choices import OVER, QUOTIENT, RATIO
@@ -169,8 +170,10 @@ class Printer:
         if method is not None:
             return method(self, op)  # type: ignore[no-any-return]
         if prim.fn in (operator.matmul, np.matmul) and len(args) == 2:
-            if all(map(_is_float_vector, args)) or (self.quick and all(map(_is_float_matrix, args))):
-                # Of two vectors, `dot` is the same and twice as fast; of matrices it has less to decide.
+            is_rounded_freely = self.quick or (op.tag == DERIVED and not op.again and _is_repeated(op))
+            if all(map(_is_float_vector, args)) or (is_rounded_freely and all(map(_is_float_matrix, args))):
+                # Of two vectors, `dot` is the same and twice as fast; of matrices it has less to decide. What it gives
+                # for a matrix with strides may differ in the last digits, so the function's own products stay.
                 return f"{self.show(args[0], ATOM)}.dot({self.show(args[1])})", ATOM
         if prim.fn in _AS_OPERATOR and len(args) == 2 and not op.kwargs:
             if any(type_of(a).kind in ("array", "generic") for a in args):
@@ -340,6 +343,11 @@ def _is_float_vector(x: Any) -> bool:
 def _is_float_matrix(x: Any) -> bool:
     t = type_of(x)
     return t.kind == "array" and t.ndim in (1, 2) and t.is_float and t.duck is None
+
+
+def _is_repeated(op: Op) -> bool:
+    """It is in a loop."""
+    return any(region.op is not None and region.op.prim is LOOP for region in enclosing(op.parent))
 
 
 def _is_numpys(x: Any) -> bool:

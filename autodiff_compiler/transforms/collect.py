@@ -23,7 +23,7 @@ of the sum is another one, so the last digits of the gradient may differ; the va
         h2 = h_saved.pop()
         # adjoint of line 4: h = np.tanh(w @ h + x[t])
         w_h_plus_x_t_bar = h_bar * (1.0 - h * h)
-        h_bar = w_h_plus_x_t_bar @ w
+        h_bar = w_h_plus_x_t_bar.dot(w)
         columns[t], rows[t] = w_h_plus_x_t_bar, h2
         h = h2
     return columns.T @ rows

@@ -35,7 +35,7 @@ def loss_grad(w, u, xs, target):
         h2 = h_saved.pop()
         # adjoint of line 11: h = np.tanh(w @ h + u @ xs[t])
         w_h_bar = h_bar * (1.0 - h * h)
-        h_bar = w_h_bar @ w
+        h_bar = w_h_bar.dot(w)
         columns[t], rows[t] = w_h_bar, h2
         h = h2
     return columns.T @ rows, columns.T @ xs
