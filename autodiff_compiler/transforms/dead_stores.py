@@ -81,7 +81,9 @@ def drop_dead_stores(fn: Function, before_change: Any = None) -> bool:
         for k in range(len(loop.inits)):
             if loop.regions[0].params[k + 1].type.kind == "array":
                 dead += _dead_in(loop, k, uses, at)
-    dead += [op for op in at if op not in dead and _is_read_beside(op, uses)]
+    for op in reversed(at):
+        if op not in dead and _is_read_beside(op, uses, dead):
+            dead.append(op)
     if not dead:
         return False
     if before_change is not None:
@@ -144,19 +146,29 @@ def _span(item: Any, loop: Op, first: int) -> Span | None:
     return Span(low, high)
 
 
-def _is_read_beside(store: Op, uses: Uses) -> bool:
-    """All that reads the result of a store reads other places than it has stored to."""
+def _is_read_beside(store: Op, uses: Uses, dead: list[Op]) -> bool:
+    """All that reads the result of a store, also by way of dead stores, reads other places than it has stored to."""
     if store.prim not in (SET, ADDAT) or store.tag != DERIVED or type(store.args[0]) is not Value:
         return False
-    users = uses.get(store.result, [])
-    return bool(users) and all(
+    readers = _readers(store.result, uses, dead)
+    return bool(readers) and all(
         not isinstance(user, Region)
         and user.prim is GET
-        and user.args[0] is store.result
-        and store.result not in user.operands()[1:]
+        and v not in user.operands()[1:]
         and are_apart(store.args[1], user.args[1], region_of(store.result).dims, store.result.type.dims)
-        for user in users
+        for v, user in readers
     )
+
+
+def _readers(v: Value, uses: Uses, dead: list[Op]) -> list[tuple[Value, Op | Region]]:
+    """What reads an array, and the version that it reads, if the dead stores were gone."""
+    out: list[tuple[Value, Op | Region]] = []
+    for user in uses.get(v, ()):
+        if user in dead and isinstance(user, Op) and v not in user.operands()[1:]:
+            out += _readers(user.result, uses, dead)
+        else:
+            out.append((v, user))
+    return out
 
 
 def accesses_of(loop: Op, k: int, uses: Uses) -> list[Op] | None:

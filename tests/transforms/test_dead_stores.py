@@ -240,3 +240,20 @@ def test_zeros_of_a_known_shape():
     for n in (7, 2, 3, 1):
         u = np.linspace(0.5, 1.5, n)
         np.testing.assert_allclose(ad.grad(f)(u, 0.3), differences(f, u, 0.3), rtol=1e-6, atol=1e-8)
+
+
+def test_zeros_beside_each_other():
+    """A store that only dead stores read is read by what reads them."""
+
+    def f(x, k):
+        for _ in range(2):
+            flux = np.zeros(len(x) + 1)
+            flux[1:-1] = k * x[1:] * x[:-1]
+            flux[0] = x[0] * k
+            flux[-1] = x[-1] ** 2
+            x = x - flux[1:] + 0.5 * flux[:-1]
+        return np.sum(x**2)
+
+    x = np.linspace(0.2, 0.7, 5)
+    assert "] = 0.0" not in ad.grad(f).source(x, 0.3)
+    assert_near(ad.grad(f)(x, 0.3), differences(f, x, 0.3))
