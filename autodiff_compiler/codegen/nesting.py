@@ -14,15 +14,13 @@ def f_grad(x, y):
     sin_x_0 = np.sin(x_0)
     x_1 = x[1]
     cos_x_1 = np.cos(x_1)
-    y2 = y.copy()
-    y2[0] = sin_x_0 * cos_x_1
+    y = y.copy()
+    y[0] = sin_x_0 * cos_x_1
+    y_bar_0 = x[2]
     x_bar = np.zeros_like(x)
     # adjoint of line 3: return y[0] * x[2]
-    x_bar[2] = y2[0]
-    y_bar = np.zeros_like(y)
-    y_bar[0] = x[2]
+    x_bar[2] = y[0]
     # adjoint of line 2: y[0] = np.sin(x[0]) * np.cos(x[1])
-    y_bar_0 = y_bar[0]
     x_bar[1] = -(y_bar_0 * sin_x_0) * np.sin(x_1)
     x_bar[0] = y_bar_0 * cos_x_1 * np.cos(x_0)
     return x_bar

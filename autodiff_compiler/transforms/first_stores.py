@@ -42,7 +42,7 @@ ALL: Path = (("index", (slice(None),)),)
 
 def store_first(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
     """Let first additions be stores; `before_change` is called if there are some."""
-    made = [op for op in fn.body.walk() if op.tag == DERIVED and _makes_zeros(op)]
+    made = [op for op in fn.body.walk() if op.tag == DERIVED and makes_zeros(op)]
     uses = collect_uses(fn.body) if made else {}
     found = [(op, chain) for op in made if (chain := _Chain(op, uses)).first or chain.is_full]
     if found and before_change is not None:
@@ -58,7 +58,7 @@ def store_first(fn: Function, before_change: Callable[[], None] | None = None) -
 
 def add_parts(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
     """Add parts that are stored into zeros to the array that these are added to. The zeros are dead code then."""
-    made = [op for op in fn.body.walk() if op.tag == DERIVED and _makes_zeros(op)]
+    made = [op for op in fn.body.walk() if op.tag == DERIVED and makes_zeros(op)]
     uses = collect_uses(fn.body) if made else {}
     sums = [one for op in made if (one := _sum_with(op, uses)) is not None]
     if sums and before_change is not None:
@@ -71,7 +71,7 @@ def add_parts(fn: Function, before_change: Callable[[], None] | None = None) -> 
     return bool(sums)
 
 
-def _makes_zeros(op: Op) -> bool:
+def makes_zeros(op: Op) -> bool:
     if op.prim not in (ZEROS, PRIMS[np.zeros], PRIMS[np.zeros_like]):
         return False
     t = op.result.type
@@ -339,4 +339,4 @@ def _is_row(items: tuple[Any, ...], axis: int) -> bool:
     )
 
 
-__all__ = ["add_parts", "store_first"]
+__all__ = ["add_parts", "makes_zeros", "store_first"]

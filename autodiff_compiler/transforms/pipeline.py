@@ -43,6 +43,7 @@ from ..ir.rewrite import clone_function, clone_op, replace_values, substitute
 from ..ir.verify import VerifyError, verify
 from ..records import mutable_record, record
 from . import residual_budget
+from .assembled import take_apart
 from .bundle import bundle
 from .checkpoint import asks_for_segments, opened, segmented
 from .collect import collect
@@ -360,6 +361,9 @@ PASSES: tuple[Pass, ...] = (
          lambda task: task.optimise),
     Pass("print", "dead stores", _changing(drop_dead_stores),
          "a function that nobody differentiates again", "no loop stores at its index what nothing reads", _has_regions),
+    Pass("print", "assembled", _changing(take_apart),
+         "a function that nobody differentiates again", "no parts are read of zeros to which parts are added",
+         lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
     Pass("print", "deferred", _changing(defer),
          "an adjoint without dead stores that nobody differentiates again",
          "no reversed loop adds outer products to columns that it has not reached",

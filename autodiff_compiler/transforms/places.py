@@ -8,6 +8,9 @@ Takes paths, as the operands of reads and stores. Gives answers that hold for al
 >>> k = slice(None), 2
 >>> are_apart(part(*k), part(slice(None), slice(3, None)), Dims()), are_apart(part(*k), part(0), Dims())
 (True, False)
+>>> shared = common(part(slice(1, -1)), part(slice(None, -1)), Dims(), (4,))
+>>> shared.in_first, shared.in_second, shared.is_all
+((slice(None, None, None),), (slice(1, None, None),), True)
 >>> make_up_all([part(slice(1, -1)), part(0), part(-1)])
 True
 """
@@ -24,6 +27,7 @@ from ..ir.forms import Form, form_of_length, linear, plus, range_of
 from ..ir.opset import ADD, PRIMS
 from ..ir.rewrite import enclosing, region_of
 from ..ir.types import DimLike, Dims
+from ..records import record
 from .filling import affine, is_subscript
 
 Path = Any  # steps from an array to a part of it
@@ -62,6 +66,108 @@ def _is_before(x: Any, y: Any, dims: Dims, length: DimLike | None) -> bool:
     if last is None or first is None or _lowest(last, dims) < 0 or _lowest(first, dims) < 0:
         return False
     return _lowest(plus(first, last, -1), dims) >= (type(x) is not slice)
+
+
+@record
+class Common:
+    """What two parts of an array have in common.
+
+    in_first, in_second: where it is in these parts, by their own axes
+    is_all:              it is all of the first part
+    """
+
+    in_first: tuple[Any, ...]
+    in_second: tuple[Any, ...]
+    is_all: bool
+
+
+def common(a: Path, b: Path, dims: Dims, shape: Sequence[DimLike]) -> Common | bool:
+    """What two paths into an array of this shape have in common. False: nothing; True: that is not known."""
+    if len(a) != 1 or len(b) != 1 or a[0][0] != "index" or b[0][0] != "index":
+        return True
+    if max(len(a[0][1]), len(b[0][1])) > len(shape):
+        return True
+    in_first: list[Any] = []
+    in_second: list[Any] = []
+    is_known = is_all = True
+    for axis, length in enumerate(shape):
+        found = _common_along(item_along(a, axis), item_along(b, axis), dims, length)
+        if found is False:
+            return False
+        if found is True:
+            is_known = False
+            continue
+        first, second, all_along = found
+        in_first += first
+        in_second += second
+        is_all = is_all and all_along
+    return Common(tuple(in_first), tuple(in_second), is_all) if is_known else True
+
+
+def _common_along(x: Any, y: Any, dims: Dims, length: DimLike) -> Any:
+    """What two subscripts of one axis have in common: in the first, in the second, and whether it is all of the first.
+    False: nothing; True: that is not known."""
+    ends = [_bounds(item, dims, length) for item in (x, y)]
+    if None in ends:
+        return True
+    (start, stop), (other_start, other_stop) = ends  # type: ignore[misc]
+
+    def reaches(form: Form, other: Form) -> bool:
+        return _lowest(plus(form, other, -1), dims) >= 0
+
+    if reaches(start, other_stop) or reaches(other_start, stop):
+        return False
+    if not (reaches(start, other_start) or reaches(other_start, start)):
+        return True
+    if not (reaches(stop, other_stop) or reaches(other_stop, stop)):
+        return True
+    low = start if reaches(start, other_start) else other_start
+    high = other_stop if reaches(stop, other_stop) else stop
+    first, second = _inside(low, high, start, stop), _inside(low, high, other_start, other_stop)
+    if first is None or second is None or not reaches(high, low):
+        return True
+    if type(x) is not slice and type(y) is slice:
+        return [], [second.start or 0], True
+    if type(x) is slice and type(y) is not slice:
+        return [first.start or 0], [], False
+    return ([first], [second], low == start and high == stop) if type(x) is slice else ([], [], True)
+
+
+def _bounds(item: Any, dims: Dims, length: DimLike) -> tuple[Form, Form] | None:
+    """The first place of a subscript, and the one behind the last, if they are known to be on the axis."""
+    end = _form(-1, dims, length)
+    if item is None or end is None:
+        return None
+    end = plus(end, {None: 1})
+    if type(item) is slice:
+        if item.step not in (None, 1):
+            return None
+        start, stop = ({} if item.start is None else _form(item.start, dims, length)), end
+        if item.stop is not None:
+            stop = _form(item.stop, dims, length)  # type: ignore[assignment]
+    else:
+        start = _form(item, dims, length)
+        stop = None if start is None else plus(start, {None: 1})  # type: ignore[assignment]
+    if start is None or stop is None:
+        return None
+    inside = (start, plus(stop, start, -1), plus(end, stop, -1))
+    return (start, stop) if all(_lowest(form, dims) >= 0 for form in inside) else None
+
+
+def _inside(low: Form, high: Form, start: Form, stop: Form) -> slice | None:
+    """The places from `low` to `high` among those from `start` to `stop`, counted from either end."""
+    bounds: list[int | None] = []
+    for form in (low, high):
+        front, back = plus(form, start, -1), plus(form, stop, -1)
+        if front.keys() <= {None}:
+            bounds.append(front.get(None, 0))
+        elif back.keys() == {None}:
+            bounds.append(back[None])
+        elif not back and form is high:
+            bounds.append(None)
+        else:
+            return None
+    return slice(bounds[0] or None, None if high == stop else bounds[1])
 
 
 def is_at_least(x: Any, least: int, dims: Dims) -> bool:
@@ -178,4 +284,4 @@ def _same_bound(a: Any, b: Any) -> bool:
     return a is b or (type(a) is int and type(b) is int and a == b) or (type(a) is int and a == 0 and b is None)
 
 
-__all__ = ["Path", "are_apart", "block_of", "is_at_least", "item_along", "make_up_all"]
+__all__ = ["Common", "Path", "are_apart", "block_of", "common", "is_at_least", "item_along", "make_up_all"]

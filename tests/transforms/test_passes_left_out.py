@@ -94,6 +94,12 @@ def likelihood(a: Any) -> Any:
     return y @ np.linalg.solve(a, y) + np.linalg.slogdet(a)[1]
 
 
+def differing(x: Any) -> Any:
+    y = np.zeros(len(x) + 1)
+    y[1:] = np.sin(x)
+    return np.sum((y[1:] - y[:-1]) ** 2)
+
+
 def orthogonal(a: Any) -> Any:
     q = np.zeros_like(a)
     for j in range(a.shape[1]):
@@ -214,6 +220,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "invariants": (value, scaled, (X, X)),
     "inverses": (value, likelihood, (W @ W.T + 3.0 * np.eye(len(W)),)),
     "dead stores": (value, filled, (X,)),
+    "assembled": (value, differing, (X,)),
     "deferred": (value, orthogonal, (W,)),
     "distribute": (value, smoothed, (W[0], W)),
     "contractions": (value, stretched, (W[0], W)),
