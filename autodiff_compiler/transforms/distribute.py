@@ -78,7 +78,7 @@ def distribute(fn: Function, before_change: Callable[[], None] | None = None) ->
     maybe = maybe_undefined(fn.body) if loops else set()
     for loop in loops:
         uses = collect_uses(loop.regions[0])
-        sinks = _sinks(loop, uses)
+        sinks = sinks_of(loop, uses)
         if not sinks:
             continue
         assert loop.parent is not None
@@ -145,7 +145,7 @@ class Sink:
     negative: bool = False
 
 
-def _sinks(loop: Op, uses: Uses) -> list[Sink]:
+def sinks_of(loop: Op, uses: Uses) -> list[Sink]:
     """The additions of the loops to what it carries and does not read."""
     (body,) = loop.regions
     out: list[Sink] = []
@@ -576,4 +576,4 @@ def _moved(loop: Op, moved: list[tuple[Sink, Any]], builder: Builder) -> dict[Va
     return results
 
 
-__all__ = ["distribute"]
+__all__ = ["Sink", "distribute", "sinks_of"]

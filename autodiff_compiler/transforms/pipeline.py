@@ -67,6 +67,7 @@ from .jvp import push_forward
 from .lists import forget_likes
 from .masks import simplify_masks
 from .numbers import numbers
+from .outer_factors import pull_out
 from .products import has_products, multiply_at_once
 from .public_functions import by_public_functions, has_ducks
 from .reassociate import reassociate
@@ -370,6 +371,9 @@ PASSES: tuple[Pass, ...] = (
          lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
     Pass("print", "distribute", _changing(distribute),
          "an adjoint that nobody differentiates again", "no reversed loop adds rows that are known behind it",
+         lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
+    Pass("print", "outer factors", _changing(pull_out),
+         "an adjoint that nobody differentiates again", "no loop multiplies what it adds up by what it does not change",
          lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
     Pass("print", "contractions", _changing(contract),
          "a function that nobody differentiates again", "sums of products are products of vectors and matrices",

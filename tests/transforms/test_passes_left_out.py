@@ -100,6 +100,12 @@ def differing(x: Any) -> Any:
     return np.sum((y[1:] - y[:-1]) ** 2)
 
 
+def scaled_steps(y: Any, x: Any, steps: int) -> Any:
+    for _ in range(steps):
+        x = x + np.sin(x) * y**2
+    return np.sum(x)
+
+
 def orthogonal(a: Any) -> Any:
     q = np.zeros_like(a)
     for j in range(a.shape[1]):
@@ -223,6 +229,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "assembled": (value, differing, (X,)),
     "deferred": (value, orthogonal, (W,)),
     "distribute": (value, smoothed, (W[0], W)),
+    "outer factors": (value, scaled_steps, (X, X, 5)),
     "contractions": (value, stretched, (W[0], W)),
     "transposes": (value, attended, (W, W)),
     "views": (value, projected, (W, W)),
