@@ -17,7 +17,7 @@ def f_grad(x, y):
     y = y.copy()
     y[0] = sin_x_0 * cos_x_1
     y_bar_0 = x[2]
-    x_bar = np.zeros_like(x)
+    x_bar = np.zeros(x.shape)
     # adjoint of line 3: return y[0] * x[2]
     x_bar[2] = y[0]
     # adjoint of line 2: y[0] = np.sin(x[0]) * np.cos(x[1])

@@ -18,7 +18,7 @@ def f_grad(x, a):
     # adjoint of line 3: return math.exp(x[1] * y) / (1.0 + y)
     exp_x_1_y_bar = 1.0 / one_plus_y
     x_1_y_bar = exp_x_1_y_bar * exp_x_1_y
-    x_bar = np.zeros_like(x)
+    x_bar = np.zeros(x.shape)
     x_bar[1] = x_1_y_bar * y
     # adjoint of line 2: y = x[0] * math.sin(a)
     x_bar[0] = (x_1_y_bar * x_1 - exp_x_1_y_bar * (exp_x_1_y / one_plus_y)) * sin_a

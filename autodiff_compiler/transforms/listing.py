@@ -25,7 +25,7 @@ def f_grad(x):
         x_i = x_list[i]
         y[i] = 0.5 * y[i - 1] + x_i * x_i
     y_bar = [1.0] * x.shape[0]
-    x_bar = np.zeros_like(x)
+    x_bar = np.zeros(x.shape)
     # adjoint of line 3: for i in range(1, len(x)):
     for i in reversed(range(1, n)):
         # adjoint of line 4: y[i] = 0.5 * y[i - 1] + x[i] * x[i]

@@ -18,7 +18,7 @@ def f_grad(k, x, steps):
         saved.append((sin_x, x))
         x = x + sin_x * k**2
     k_sq = k**2
-    summed = np.zeros_like(k)
+    summed = np.zeros(k.shape)
     x_bar = np.full_like(k, 1.0)
     # adjoint of line 2: for _ in range(steps):
     for sin_x, x in reversed(saved):

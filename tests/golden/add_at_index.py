@@ -28,7 +28,7 @@ def histogram_grad(w, index, x):
     for k in range(2):
         w_k = w[k]
         out[k] += w_k * w_k
-    out_bar = np.zeros_like(out)
+    out_bar = np.zeros(out.shape)
     # adjoint of line 13: picked = out[index]
     add_at(out_bar, index, 2.0 * out[index])
     # adjoint of line 10: np.add.at(out, index, w * x)

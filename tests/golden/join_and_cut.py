@@ -24,7 +24,7 @@ def fold_grad(a, b):
     m = np.reshape(t, (2, 2, -1))
     # adjoint of line 11: return np.sum(m[0] * m[1]) + np.sum(np.diff(c) ** 2)
     diff_c_bar = 2.0 * np.diff(c)
-    c_bar = np.zeros_like(c)
+    c_bar = np.zeros(c.shape)
     c_bar[1:] = diff_c_bar
     c_bar[:-1] -= diff_c_bar
     m_bar = np.zeros_like(m)
@@ -35,7 +35,7 @@ def fold_grad(a, b):
     c_bar += t
     c_bar += 2.0 * (t2 * c)
     n = a.shape[0]
-    b_bar = np.zeros_like(b)
+    b_bar = np.zeros(b.shape)
     # adjoint of line 9: c = np.concatenate([a, b[::-1]])
     b_bar[::-1] = c_bar[n:]
     return c_bar[:n], b_bar

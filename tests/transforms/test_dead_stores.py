@@ -236,7 +236,7 @@ def test_zeros_of_a_known_shape():
 
     u = np.linspace(0.5, 1.5, 7)
     text = ad.grad(f, argnums=(0, 1)).source(u, 0.3)
-    assert "zeros_like(flux" not in text and "saved.append((flux" not in text
+    assert "zeros_like(flux" not in text and "zeros(flux" not in text and "saved.append((flux" not in text
     for n in (7, 2, 3, 1):
         u = np.linspace(0.5, 1.5, n)
         np.testing.assert_allclose(ad.grad(f)(u, 0.3), differences(f, u, 0.3), rtol=1e-6, atol=1e-8)

@@ -37,7 +37,7 @@ def test_parts_that_overlap_are_added() -> None:
     def f(x: Any) -> Any:
         return np.sum(np.sin(x[:4])) * np.sum(x[3:] ** 2)
 
-    assert "+=" in same_without(f, X) and "zeros_like" in ad.grad(f).source(X)
+    assert "+=" in same_without(f, X) and "np.zeros(x.shape)" in ad.grad(f).source(X)
 
 
 def test_a_part_of_unknown_length_is_added() -> None:
