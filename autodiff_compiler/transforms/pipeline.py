@@ -84,6 +84,7 @@ from .transposes import turn_products
 from .unpack import unpack
 from .views import share_views
 from .vjp import differentiate
+from .whole_stores import store_anew
 
 
 @mutable_record
@@ -407,6 +408,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "first stores", _store_first,
          "a function that nobody differentiates again", "what is added first to a place of zeros is stored there",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
+    Pass("print", "whole stores", _changing(store_anew),
+         "a function that nobody differentiates again", "no array is copied that a new one takes the place of",
+         lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
     Pass("print", "in place", _in_place,
          "any function", "every store may be done in place: copies stand where old content is read later",
          doing="finding out which stores may be done in place",

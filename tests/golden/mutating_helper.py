@@ -26,10 +26,11 @@ import numpy as np
 
 def energy_grad(u0, v0, dt):
     u_saved = []
-    u, v = u0.copy(), v0.copy()
+    v = v0.copy()
+    u = u0
     for _ in range(3):
-        u += dt * v
-        u_saved.append(u.copy())
+        u = u + dt * v
+        u_saved.append(u)
         v -= dt * np.sin(u)
     # adjoint of line 17: return np.sum(v * v) - np.sum(np.cos(u))
     u_bar = np.sin(u)

@@ -106,6 +106,13 @@ def scaled_steps(y: Any, x: Any, steps: int) -> Any:
     return np.sum(x)
 
 
+def divided(x: Any, steps: int) -> Any:
+    x = x.copy()
+    for _ in range(steps):
+        x /= 1.0 + x * x
+    return np.sum(x)
+
+
 def orthogonal(a: Any) -> Any:
     q = np.zeros_like(a)
     for j in range(a.shape[1]):
@@ -238,6 +245,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "steady": (value, grown, (X, 0.5)),
     "shortcuts": (value, rolled, (X,)),
     "first stores": (value, halves, (X,)),
+    "whole stores": (value, divided, (X, 5)),
     "rows": (value, relaxed, (W,)),
     "bundle": (value, both, (0.5, 0.7)),
     "unpack": (value, unpacked, (W[0],)),
