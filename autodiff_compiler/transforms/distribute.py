@@ -44,7 +44,7 @@ from ..ir.core import DERIVED, LOOP, Builder, Function, Op, Region, Value, type_
 from ..ir.definedness import maybe_undefined
 from ..ir.opset import ACCUM, ADD, ADDAT, DIV, GET, MUL, NEG, PRIMS, RANGE_LEN, SET, SUB, ZEROS, adds_axes_only
 from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
-from ..ir.types import Dim
+from ..ir.types import Dim, Dims
 from ..operations.linalg import DOT, EINSUM, MATMUL
 from ..records import record
 from .algebra import install
@@ -66,7 +66,7 @@ def _elementwise() -> set[Any]:
 
 def distribute(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
     """Move what reversed loops only add up behind them; `before_change` is called if there is something."""
-    loops = [op for op in fn.body.walk() if op.prim is LOOP and op.tag == DERIVED and _counts_rows(op)]
+    loops = [op for op in fn.body.walk() if op.prim is LOOP and op.tag == DERIVED and counts_rows(op)]
     changed = False
 
     def announce() -> None:
@@ -116,23 +116,34 @@ def _needed(ops: list[Op], results: dict[Value, Value]) -> list[Op]:
     return out[::-1]
 
 
-def _counts_rows(loop: Op) -> bool:
+def counts_rows(loop: Op) -> bool:
     """One step at a time, up from a place that is known or down to it, and never left early."""
     code = loop.regions[0].exit[0]
     return counted(loop) is not None and type(code) is int and code == 0
 
 
-def _surely_runs(loop: Op) -> bool:
+def surely_runs(loop: Op) -> bool:
     """There is at least one iteration: an axis of an argument that has a name has two elements or more."""
     start, stop, step = loop.range[:3]  # type: ignore[index]
-    if type(start) is not int or step != 1:
-        return type(start) is type(stop) is int and len(range(start, stop, step)) > 0
-    length = stop if type(stop) is int else stop.type.length
-    dims = loop.regions[0].dims
-    length = None if length is None else dims.find(length)
+    low, high = (start, stop) if step > 0 else (stop, start)
+    if type(low) is int and type(high) is int:
+        return len(range(start, stop, step)) > 0
+    least = _least_of(high, loop.regions[0].dims)
+    return type(low) is int and least is not None and abs(step) == 1 and least > low
+
+
+def _least_of(x: Any, dims: Dims) -> int | None:
+    """What a length of an argument, plus a constant, is not less than."""
+    more = 0
+    while type(x) is Value and x.type.length is None and x.op is not None:
+        if x.op.prim not in (ADD, SUB) or type(x.op.args[1]) is not int:
+            return None
+        more += x.op.args[1] if x.op.prim is ADD else -x.op.args[1]
+        x = x.op.args[0]
+    length = x if type(x) is int or x.type.length is None else dims.find(x.type.length)
     if isinstance(length, Dim):
-        length = 2 - length.off if dims.is_argument(length) else 0
-    return length is not None and length > start
+        return 2 - length.off + more if dims.is_argument(length) else None
+    return length + more if type(length) is int else None
 
 
 @record
@@ -204,7 +215,7 @@ class Rows:
         assert loop.parent is not None
         self.parent = loop.parent
         self.known: dict[Value, Row | None] = {}
-        self.runs = _surely_runs(loop)
+        self.runs = surely_runs(loop)
         self.sources: dict[Value, Op] = {}  # what is added to rows of zeros, and nothing else is
 
     def find_sources(self, sinks: Sequence[Sink]) -> None:
@@ -576,4 +587,4 @@ def _moved(loop: Op, moved: list[tuple[Sink, Any]], builder: Builder) -> dict[Va
     return results
 
 
-__all__ = ["Sink", "distribute", "sinks_of"]
+__all__ = ["Sink", "counts_rows", "distribute", "sinks_of", "surely_runs"]

@@ -45,6 +45,7 @@ from ..records import mutable_record, record
 from . import residual_budget
 from .assembled import take_apart
 from .bundle import bundle
+from .carried_items import carry_items
 from .checkpoint import asks_for_segments, opened, segmented
 from .collect import collect
 from .common import merge_equal
@@ -234,6 +235,12 @@ def _hoist_numbers(task: Task) -> None:
         merge_equal(task.fn)
 
 
+def _carry_items(task: Task) -> None:
+    if carry_items(task.fn, task.before_change):
+        task.before_change = None
+        drop_dead(task.fn)  # the subscripts
+
+
 def _store_first(task: Task) -> None:
     if add_parts(task.fn, task.before_change):
         task.before_change = None
@@ -402,6 +409,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "steady", _hoist_numbers,
          "a function that nobody differentiates again", "no loop over numbers computes one that it does not change",
          lambda task: not task.loops and _has_regions(task)),
+    Pass("print", "carried items", _carry_items,
+         "a function that nobody differentiates again", "no loop reads from a list what the iteration before it had",
+         lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
     Pass("print", "shortcuts", _changing(take_shortcuts),
          "a function that nobody differentiates again", "no function is called that takes long to start",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),

@@ -57,7 +57,7 @@ def columns_of_rows(w, x, y):
 
 # The program, and how many lines its reversed loop may have.
 PROGRAMS = [
-    (smoothed, 1), (smoothed_from_the_end, 1), (numbers, 1), (states_that_are_saved, 3), (columns_of_rows, 2),
+    (smoothed, 1), (smoothed_from_the_end, 1), (numbers, 3), (states_that_are_saved, 3), (columns_of_rows, 2),
 ]  # fmt: skip
 
 

@@ -113,6 +113,13 @@ def divided(x: Any, steps: int) -> Any:
     return np.sum(x)
 
 
+def differing_numbers(x: Any) -> Any:
+    y = np.zeros(len(x))
+    for i in range(1, len(x)):
+        y[i] = 0.5 * y[i - 1] + x[i] * (x[i] - y[i - 1])
+    return np.sum(y**2)
+
+
 def orthogonal(a: Any) -> Any:
     q = np.zeros_like(a)
     for j in range(a.shape[1]):
@@ -243,6 +250,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "templates": (value, appended, (X,)),
     "numbers": (value, filled, (X,)),
     "steady": (value, grown, (X, 0.5)),
+    "carried items": (value, differing_numbers, (X,)),
     "shortcuts": (value, rolled, (X,)),
     "first stores": (value, halves, (X,)),
     "whole stores": (value, divided, (X, 5)),
