@@ -154,6 +154,14 @@ class Printer:
 
     # --- operations -----------------------------------------------------------------------------------------------
 
+    def product(self, a: Any, b: Any) -> tuple[str, int]:
+        """The product of two arrays as a method. A sign of the first one stands in front of it all."""
+        sign = (
+            a.op if type(a) is Value and a.op is not None and a.op in self.inlined and a.op.prim is opset.NEG else None
+        )
+        text = f"{self.show(a if sign is None else sign.args[0], ATOM)}.dot({self.show(b)})"
+        return (text, ATOM) if sign is None else (f"-{text}", UNARY)
+
     def expression(self, op: Op) -> tuple[str, int]:
         # The class of the numbers does for a dtype where one is expected; elsewhere, as in str(...), it does not.
         before, self.takes_dtype = self.takes_dtype, op.prim.name.startswith("np.") or "dtype" in op.prim.params
@@ -174,7 +182,7 @@ class Printer:
             if all(map(_is_float_vector, args)) or (is_rounded_freely and all(map(_is_float_matrix, args))):
                 # Of two vectors, `dot` is the same and twice as fast; of matrices it has less to decide. What it gives
                 # for a matrix with strides may differ in the last digits, so the function's own products stay.
-                return f"{self.show(args[0], ATOM)}.dot({self.show(args[1])})", ATOM
+                return self.product(*args)
         if prim.fn in _AS_OPERATOR and len(args) == 2 and not op.kwargs:
             if any(type_of(a).kind in ("array", "generic") for a in args):
                 return self.binary(_AS_OPERATOR[prim.fn], args[0], args[1])

@@ -46,3 +46,15 @@ def test_a_loop_over_stacks_keeps_the_operator():
 def test_the_gradient_with_any_layout(w):
     ad.check_grads(chained, (w, ARGS[1]))
     assert ad.value_and_grad(chained)(w, ARGS[1])[0] == chained(w, ARGS[1])
+
+
+def test_a_sign_stands_in_front_of_the_product():
+    def f(w, x):
+        h = x
+        for _ in range(3):
+            h = h - np.tanh(w @ h)
+        return np.sum(h**2)
+
+    source = ad.grad(f).source(ARGS[0], ARGS[1][0])
+    assert "(-" not in source.split("# adjoint")[-1] and ").dot(" not in source
+    ad.check_grads(f, (ARGS[0], ARGS[1][0]))
