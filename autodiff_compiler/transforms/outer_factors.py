@@ -2,7 +2,8 @@
 
 Takes an adjoint that nobody differentiates again. Where each iteration adds products to a cotangent that the loop does
 not read otherwise, and a factor of a product is the same in each iteration, the loop adds up what is left of the
-product, and the factor follows behind it. Gives an adjoint whose loops multiply less. The rounding is another one.
+product, and the factor follows behind it. Numbers that are factors of one product, and that the loop does not change,
+are multiplied in front of it. Gives an adjoint whose loops multiply less. The rounding is another one.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -30,6 +31,7 @@ def f_grad(k, x, steps):
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -40,8 +42,10 @@ from ..ir.core import DERIVED, LOOP, Builder, Function, Op, Region, Value, type_
 from ..ir.definedness import maybe_undefined
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, NEG, SUB, ZEROS
 from ..ir.rewrite import collect_uses, derived, enclosing, region_of, replace_values
+from ..ir.telling import Telling, give, name_of
 from ..ir.types import Ty
 from ..records import record
+from .algebra import install
 from .distribute import Sink, sinks_of
 from .simplify import in_bounds
 
@@ -71,18 +75,75 @@ Leaving = tuple[Sink, list[Term], list[Term]]  # the terms that leave the loop, 
 def pull_out(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
     """Multiply sums behind loops; `before_change` is called if there are some."""
     changed = False
-    loops = [op for op in fn.body.walk() if op.prim is LOOP and _runs_on(op)]
-    maybe = maybe_undefined(fn.body) if loops else set()
-    for loop in loops:
-        finder = _Finder(loop, maybe)
-        found = _worthwhile([(sink, finder.terms_of(sink)) for sink in sinks_of(loop, finder.uses)])
-        if not found:
-            continue
+
+    def announce() -> None:
+        nonlocal changed
         if not changed and before_change is not None:
             before_change()
         changed = True
-        _Sums(loop).run(fn.body, found)
+
+    loops = [op for op in fn.body.walk() if op.prim is LOOP]
+    maybe = maybe_undefined(fn.body) if loops else set()
+    for loop in loops:
+        finder = _Finder(loop, maybe)
+        if _runs_on(loop):
+            found = _worthwhile([(sink, finder.terms_of(sink)) for sink in sinks_of(loop, finder.uses)])
+            if found:
+                announce()
+                _Sums(loop).run(fn.body, found)
+                finder = _Finder(loop, maybe)
+        _join_numbers(loop, finder, collect_uses(fn.body), announce)
     return changed
+
+
+def _join_numbers(loop: Op, finder: _Finder, uses: Uses, announce: Callable[[], None]) -> None:
+    """Multiply the numbers among the factors of a product that the loop does not change in front of it."""
+    (body,) = loop.regions
+    assert loop.parent is not None
+    found: dict[tuple[Any, ...], list[tuple[Op, list[Any], bool]]] = {}
+    for op in [op for op in body.ops if op.prim is MUL and op.tag == DERIVED]:
+        users = finder.uses.get(op.result, ())
+        if len(users) == 1 and isinstance(users[0], Op) and users[0].prim is MUL and finder.own(op.result) is op:
+            continue  # it is a factor of another product
+        changing, outer = finder.factors(*op.args)
+        numbers = [x for x in outer if _is_python(x)]
+        others = [*changing, *[x for x in outer if not _is_python(x)]]
+        if len(numbers) < 2 or not changing or not any(type(x) is Value for x in numbers):
+            continue
+        if all(type(x) is Value and x.type.dtype == FLOAT and x.type.dims is not None for x in others):
+            arrays = sum(x.type.dims != () for x in others)
+            found.setdefault(tuple(numbers), []).append((op, others, arrays > 0 and arrays < finder.passes(op)))
+    for key, products in found.items():
+        # A number that is needed otherwise, too, would be one more: only a pass over an array is worth that.
+        alone = all(len(uses.get(x, ())) == len(products) for x in key if type(x) is Value)
+        if not alone and not any(saves for _, _, saves in products):
+            continue
+        announce()
+        builder = install(Builder(loop.parent))
+        builder.tag, builder.loc = DERIVED, products[0][0].loc
+        mark = len(loop.parent.ops)
+        with builder.active():
+            number = functools.reduce(lambda a, b: builder.emit(MUL, a, b), key)
+        if not name_of(number):
+            give(number, Telling("scale"))
+        new = loop.parent.ops[mark:]
+        del loop.parent.ops[mark:]
+        at = loop.parent.ops.index(loop)
+        loop.parent.ops[at:at] = new
+        for op, others, saves in products:
+            if alone or saves:
+                out, *rest = sorted([number, *others], key=lambda x: type_of(x).dims != ())
+                at = body.ops.index(op)
+                for x in rest[:-1]:
+                    made = derived(body, MUL, out, x, loc=op.loc)
+                    body.ops.insert(at, made)
+                    at, out = at + 1, made.result
+                op.args = (out, rest[-1])
+
+
+def _is_python(x: Any) -> bool:
+    """A float of Python's."""
+    return type(x) is float or (type(x) is Value and x.type.kind == "py" and x.type.dtype == FLOAT)
 
 
 def _worthwhile(found: list[tuple[Sink, list[Term]]]) -> list[Leaving]:
@@ -164,11 +225,11 @@ class _Finder:
     def like(self, dims: Any) -> Callable[[Any], bool]:
         return lambda x: type(x) is Value and _is_double(x, dims, self.body)
 
-    def term(self, v: Any, negative: bool, dims: Any) -> Term:
-        """A term with its factors: what changes from one iteration to the next, and the others."""
+    def factors(self, *product: Any) -> tuple[list[Any], list[Any]]:
+        """The factors of a product: what changes from one iteration to the next, and the others."""
         changing: list[Any] = []
         outer: list[Any] = []
-        waiting: list[Any] = [v]
+        waiting = [*product[::-1]]
         while waiting:
             x = waiting.pop()
             if self.is_outside(x):
@@ -177,6 +238,16 @@ class _Finder:
                 waiting += op.args[::-1]
             else:
                 changing.append(x)
+        return changing, outer
+
+    def passes(self, op: Op) -> int:
+        """How many products of arrays a product consists of."""
+        inner = [made for x in op.args if (made := self.own(x)) is not None and made.prim is MUL]
+        return (op.result.type.dims != ()) + sum(map(self.passes, inner))
+
+    def term(self, v: Any, negative: bool, dims: Any) -> Term:
+        """A term with its factors."""
+        changing, outer = self.factors(v)
         fits = all(_is_factor(x, dims, self.body) for x in changing)
         if not changing or not fits or not all(_is_factor(x, dims, self.parent) for x in outer):
             changing, outer = [v], []

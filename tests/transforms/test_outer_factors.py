@@ -1,5 +1,7 @@
 """Factors that a reversed loop does not change leave its sums: which ones, and that the gradients stay."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -192,3 +194,58 @@ def test_single_precision():
     found = ad.grad(by_an_array)(k, x, 5)
     assert found.dtype == np.float32
     near(found, ad.grad(by_an_array)(K, X, 5).astype(np.float32))
+
+
+def squares_of_numbers(a, x):
+    s = total = 0.0
+    for t in x:
+        s = math.sin(a * s) + t
+        total += (s - t * a) ** 2
+    return total / len(x)
+
+
+def squares_of_arrays(a, x):
+    y = x
+    total = 0.0
+    for _ in range(6):
+        y = y + a * (1.0 - y) * np.sin(y) * 0.5
+        total += np.sum(y**2)
+    return total * a
+
+
+def a_number_that_is_read_elsewhere(a, x):
+    s = total = 0.0
+    for t in x:
+        s = a * s + t
+        total += s * s * s
+    return total / len(x) + s / len(x)
+
+
+@pytest.mark.parametrize("f", [squares_of_numbers, squares_of_arrays, a_number_that_is_read_elsewhere])
+def test_numbers_are_multiplied_in_front(f):
+    for by in (0, 1):
+        gradient = ad.grad(f, argnums=by)(0.7, X)
+        plain = ad.grad(f, argnums=by, optimize="-outer factors")(0.7, X)
+        np.testing.assert_allclose(gradient, plain, rtol=1e-12, atol=1e-14)
+        near(gradient, differences(f, 0.7, X, argnum=by))
+    for x in (X[:0], X[:1]):
+        if f is not squares_of_arrays and len(x):
+            near(ad.grad(f)(0.7, x), differences(f, 0.7, x))
+
+
+def test_the_number_has_a_name():
+    source = ad.grad(squares_of_numbers).source(0.7, X)
+    assert "scale = 2.0 / n" in source and "1.0 / n" not in source
+
+
+def test_a_number_of_numpys_stays():
+    """To multiply it in front would make it NumPy's in the loop as well."""
+
+    def f(k, x):
+        a = k[0]
+        s = 0.0
+        for t in x:
+            s = s * 0.5 + a * (0.5 * t * t)
+        return s * s
+
+    near(ad.grad(f, argnums=1)(K, X), differences(f, K, X, argnum=1))
