@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-pristine.hold("kernels", "runtime")
+pristine.hold("kernels", "rows", "runtime")
 
 # Rules and the tape are imported when one of their names is first used, and so is the compiler when it first compiles.
 _LATE = {

@@ -16,6 +16,7 @@ from .duck import is_duck
 from .errors import ArgumentError, Place, RuleLookupError
 from .kernels import *  # noqa: F403  emitted code imports kernels from here, too
 from .kernels.disk import SMALL
+from .rows import *  # noqa: F403  and helpers from here
 from .tree import new_object
 
 
@@ -101,30 +102,6 @@ def put_back(whole: Any, part: Any) -> None:
     """Store `part` into `whole`, if the two do not share memory. `part` is a reshape of `whole` that was written to."""
     if not np.may_share_memory(whole, part):
         whole[...] = part.reshape(whole.shape)
-
-
-def add_at(a: Any, index: Any, v: Any) -> None:
-    """``np.add.at(a, index, v)`` for a vector of indices, by `np.bincount`: several times faster for many of them.
-
-    Each place gets the sum of what is added to it at once, so that the last digits may differ.
-    """
-    count, n = len(index), len(a)
-    if count < 32 or 4 * count < n or a.ndim > 2 or v.shape != (count, *a.shape[1:]) or not a.dtype == v.dtype == float:
-        np.add.at(a, index, v)
-        return
-    low, high = index.min(), index.max()
-    if low < -n or high >= n:
-        raise IndexError(f"index {low if low < -n else high} is out of bounds for axis 0 with size {n}")
-    if low < 0:
-        index = np.where(index < 0, index + n, index)
-    if a.ndim == 1:
-        a += np.bincount(index, v, n)
-    elif a.shape[1] <= 8:
-        for k in range(a.shape[1]):
-            a[:, k] += np.bincount(index, v[:, k], n)
-    else:
-        places = (index[:, None] * a.shape[1] + np.arange(a.shape[1])).ravel()
-        a += np.bincount(places, v.ravel(), a.size).reshape(a.shape)
 
 
 def accum(a: Any, v: Any) -> Any:

@@ -21,9 +21,9 @@ class Asked(TypedDict, total=False):
     optimize: True runs all passes that make the code better, and False none of them. A text names those that are left
         out: ``optimize="-numbers, -sweeps"``. The gradient is the same, up to the last digits; what differs is the code
         and its speed. The error for a wrong name lists all names (see docs/architecture.md, "Leaving a pass out").
-    reassociate: the function's value, too, may be computed in another order: a sum of squares as a product of vectors,
-        `np.add.at` as `np.bincount`. It is faster, and the value differs from the function's in the last digits. Of
-        NumPy code: machine code sums up in an order of its own in any case.
+    reassociate: the function's value, too, may be computed in another order: a sum of squares as a product of vectors.
+        It is faster, and the value differs from the function's in the last digits. Of NumPy code: machine code sums up
+        in an order of its own in any case.
     max_residual_bytes: of derivatives with a backward sweep: what loops may keep for it. A loop that would keep more
         computes its values again, from snapshots, see docs/checkpoints.md. With "auto", so does each loop that
         would keep more than 64 MB.

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import DERIVED, LOOSE, Builder, Op, Region, Value, type_of
+from ..ir.core import Builder, Op, Region, Value, type_of
 from ..ir.opset import ACCUM, ADDAT, GET, SET
 from ..ir.types import Ty, same_dtype
-from .expressions import ATOM, Printer, increment
+from .expressions import ATOM, Printer, increment, is_index_array
 from .layout import Store
 from .nesting import C_ORDER, is_augmented, key_of_path
 
@@ -78,23 +78,21 @@ def _added(p: Printer, base: str, path: tuple[Any, ...], v: Any, op: Op) -> str:
                 return f"{p.place(base, path[:-1])} {sign}= {text[:-2] if text.endswith('.T') else f'{text}.T'}"
         return f"{p.place(base, path)} {' '.join(increment(p, v))}"
     head = p.place(base, path[:-1]) if len(path) > 1 else base
-    if (
-        op.tag in (DERIVED, LOOSE)
-        and len(path) == 1
-        and _is_vector_of_places(path[0][1], type_of(op.args[0]), type_of(v))
-    ):
+    if len(path) == 1 and _are_rows(path[0][1], type_of(op.args[0]), type_of(v)):
         p.helpers.add("add_at")
         return f"add_at({head}, {p.show(path[0][1][0])}, {p.show(v)})"
     return f"np.add.at({head}, {p.subscript(path[-1][1], nested=True)}, {p.show(v)})"
 
 
-def _is_vector_of_places(items: tuple[Any, ...], base: Ty, v: Ty) -> bool:
-    """Rows or elements that a vector of ints names, all of them, of an array of floats."""
-    index = type_of(items[0]) if len(items) == 1 and type(items[0]) is Value else None
-    if index is None or index.kind != "array" or index.ndim != 1 or index.dtype is None or index.dtype.kind not in "iu":
+def _are_rows(items: tuple[Any, ...], base: Ty, v: Ty) -> bool:
+    """An array of ints alone names the places, in an array of floats. NumPy is fast where a vector names numbers."""
+    index = type_of(items[0]) if len(items) == 1 and is_index_array(items[0]) else None
+    if index is None or index.ndim is None or base.ndim is None or base.duck is not None or v.duck is not None:
         return False
-    floats = base.kind == v.kind == "array" and base.dtype == v.dtype == np.float64
-    return floats and base.ndim in (1, 2) and v.ndim == base.ndim
+    if index.ndim == base.ndim == 1 and index.dtype == np.intp:
+        return False
+    floats = base.kind == v.kind == "array" and base.dtype in (np.float64, np.float32)
+    return floats and same_dtype(base.dtype, v.dtype) and v.ndim == index.ndim + base.ndim - 1
 
 
 def _axes_at(base: Any, path: tuple[Any, ...]) -> int | None:

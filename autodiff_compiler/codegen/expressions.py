@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import DERIVED, LOOP, Loc, Op, Prim, Value, type_of
+from ..ir.core import DERIVED, LOOP, LOOSE, Loc, Op, Prim, Value, type_of
 from ..ir.rewrite import enclosing
 from ..ir.spelling import identifier, literal, requoted
 from ..ir.types import same_dtype
@@ -366,8 +366,29 @@ def _is_numpys(x: Any) -> bool:
 
 def _get(p: Printer, op: Op) -> tuple[str, int]:
     base, path = op.args
+    if len(path) == 1 and path[0][0] == "index" and _names_rows(path[0][1], base):
+        return _helper(p, "take_rows", base, path[0][1][0]), ATOM
     text = p.show(base, ATOM)
     return p.place(text, path) if path[-1][0] == "index" else p.part(text, path), ATOM
+
+
+def _names_rows(items: tuple[Any, ...], base: Any) -> bool:
+    """An array of ints alone is the index of an array that has rows."""
+    t = type_of(base)
+    rows = _is_numpys(base) and t.ndim is not None and t.ndim > 1 and t.dtype is not None and t.dtype.kind in "biufc"
+    return rows and len(items) == 1 and is_index_array(items[0])
+
+
+def is_index_array(x: Any) -> bool:
+    """An array of ints, and not an int."""
+    t = type_of(x)
+    return type(x) is Value and _is_numpys(x) and t.dtype is not None and t.dtype.kind == "i" and bool(t.ndim)
+
+
+def _helper(p: Printer, name: str, *args: Any) -> str:
+    """A call of a helper of the runtime's."""
+    p.helpers.add(name)
+    return f"{name}({', '.join(map(p.show, args))})"
 
 
 def _get_stored(p: Printer, op: Op) -> tuple[str, int]:
@@ -516,6 +537,9 @@ def _range_len(p: Printer, op: Op) -> tuple[str, int]:
 
 
 def _sum(p: Printer, op: Op) -> tuple[str, int]:
+    reduced = _reduced(p, op, "row_sums", "column_sums" if op.tag in (DERIVED, LOOSE) else None)
+    if reduced:
+        return reduced, ATOM
     if _is_numpys(op.args[0]) and len(op.args) == 1:
         parts = [f"{k}={p.show(v)}" for k, v in op.kwargs.items() if not (v is None and k == "axis" or v is False)]
         if p.quick and op.kwargs.keys() <= {"axis", "keepdims"} and type_of(op.args[0]).is_float:
@@ -523,6 +547,32 @@ def _sum(p: Printer, op: Op) -> tuple[str, int]:
             keep = "".join(part for part in [f", {q}" for q in parts] if "keepdims" in part)
             return f"np.add.reduce({p.show(op.args[0])}, axis={axis}{keep})", ATOM
         return f"{p.show(op.args[0], ATOM)}.sum({', '.join(parts)})", ATOM
+    return p.call(op), ATOM
+
+
+def _reduced(p: Printer, op: Op, over_rows: str, over_columns: str | None = None) -> str | None:
+    """A call of one of the functions of `rows`, for an array whose rows may be short."""
+    x, axis, keepdims = op.args[0], op.kwargs.get("axis"), op.kwargs.get("keepdims", False)
+    t = type_of(x)
+    rank = t.ndim if _is_numpys(x) and t.dtype in (np.float64, np.float32) and t.dims and t.dims[-1] != 1 else None
+    if rank is None or rank < 2 or len(op.args) > 1 or not op.kwargs.keys() <= {"axis", "keepdims"}:
+        return None
+    if type(axis) is not int or type(keepdims) is not bool or not -rank <= axis < rank:
+        return None
+    if axis % rank == rank - 1:
+        return _helper(p, over_rows, x) + (f"[{':, ' if rank == 2 else '..., '}None]" if keepdims else "")
+    if over_columns and axis % rank == 0 and rank == 2:
+        return _helper(p, over_columns, x) + ("[None, :]" if keepdims else "")
+    return None
+
+
+def _extreme(name: str) -> Any:
+    return lambda p, op: (_reduced(p, op, name) or p.call(op), ATOM)
+
+
+def _einsum(p: Printer, op: Op) -> tuple[str, int]:
+    if op.tag in (DERIVED, LOOSE) and len(op.args) == 3 and op.args[0] == "ij,ij->i" and not op.kwargs:
+        return _helper(p, "row_dots", *op.args[1:]), ATOM
     return p.call(op), ATOM
 
 
@@ -645,8 +695,7 @@ def _roll(p: Printer, op: Op) -> tuple[str, int]:
     known = type(axis) is int and rank is not None and -rank <= axis < rank and op.kwargs.keys() <= {"axis"}
     if not known or not _is_numpys(a) or t.kind != "py" or t.dtype is None or t.dtype.kind != "i":
         return p.call(op), ATOM
-    p.helpers.add("rolled")
-    return f"rolled({p.show(a)}, {p.show(shift)}, {axis})", ATOM
+    return _helper(p, "rolled", a, shift, axis), ATOM
 
 
 def _part(name: str) -> Any:
@@ -662,6 +711,9 @@ def _part(name: str) -> Any:
 # NumPy's own functions, whose primitives are made elsewhere
 _BY_FN: dict[Any, Any] = {
     np.sum: _sum,
+    np.max: _extreme("row_maxima"),
+    np.min: _extreme("row_minima"),
+    np.einsum: _einsum,
     np.dot: _dot,
     np.flip: _flip,
     np.roll: _roll,

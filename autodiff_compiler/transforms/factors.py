@@ -14,11 +14,11 @@ by a number, and divided by it wherever it is read, as behind ``t * g(x / t)``, 
 >>> with leaving_out(["factors"]):
 ...     show_source(f, np.ones((3, 2)))
 def f_grad(d):
-    sqrt_sum_d_sq = np.sqrt((d**2).sum(axis=1))
+    sqrt_sum_d_sq = np.sqrt(row_sums(d**2))
     return over(spread(0.5, sqrt_sum_d_sq), sqrt_sum_d_sq)[:, None] * (2.0 * d)
 >>> show_source(f, np.ones((3, 2)))
 def f_grad(d):
-    sqrt_sum_d_sq = np.sqrt((d**2).sum(axis=1))
+    sqrt_sum_d_sq = np.sqrt(row_sums(d**2))
     return over(spread(1.0, sqrt_sum_d_sq), sqrt_sum_d_sq)[:, None] * d
 """
 

@@ -1,8 +1,8 @@
 """Reassociation: a function whose value, too, may be rounded in another way.
 
-Takes a function that nobody differentiates again. Gives one in which sums and additions at indices are `LOOSE`, as
-those of derivatives are, and in which squares and cubes of NumPy's numbers are products. So the passes behind compute a
-sum of squares as a product of vectors, for the value as for the derivative. It runs if the user asks for it, with
+Takes a function that nobody differentiates again. Gives one in which sums are `LOOSE`, as those of derivatives
+are, and in which squares and cubes of NumPy's numbers are products. So the passes behind compute a sum of squares as a
+product of vectors, for the value as for the derivative. It runs if the user asks for it, with
 ``reassociate=True``.
 
 >>> import numpy as np
@@ -11,11 +11,11 @@ sum of squares as a product of vectors, for the value as for the derivative. It 
 ...     return np.sqrt(np.sum(points**2, axis=1)).sum()
 >>> print(ad.value_and_grad(distances, reassociate=True).source(np.ones((4, 2))).strip())
 import numpy as np
-from autodiff_compiler.runtime import over, spread
+from autodiff_compiler.runtime import over, row_dots, spread
 <BLANKLINE>
 <BLANKLINE>
 def distances_value_and_grad(points):
-    t = np.sqrt(np.einsum("ij,ij->i", points, points))
+    t = np.sqrt(row_dots(points, points))
     return t.sum(), over(spread(1.0, t), t)[:, None] * points
 """
 
@@ -26,7 +26,7 @@ import operator
 import numpy as np
 
 from ..ir.core import DERIVED, LOOSE, Function, Op, Region, Value, type_of
-from ..ir.opset import ADDAT, GET, MUL, NEG, PRIMS
+from ..ir.opset import GET, MUL, NEG, PRIMS
 from ..ir.rewrite import derived, replace_values
 from ..operations.reductions import SUM
 
@@ -45,7 +45,7 @@ def reassociate(fn: Function) -> None:
             if made:
                 products[op.result] = made[-1].result
                 made[-1].result.hint = op.result.hint
-            elif op.prim in (SUM, MUL, NEG, GET, ADDAT) and op.tag is None and _is_float64(op.result):
+            elif op.prim in (SUM, MUL, NEG, GET) and op.tag is None and _is_float64(op.result):
                 op.tag = LOOSE
         region.ops = ops
     replace_values(fn.body, products)

@@ -1,4 +1,4 @@
-"""Additions to rows that a vector of ints names: `add_at` does what ``np.add.at`` does."""
+"""Rows that arrays of ints name: `add_at` does what ``np.add.at`` does, and `take_rows` what an index does."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def test_add_at(count, shape, dtype):
     found, expected = np.ones(shape, dtype), np.ones(shape, dtype)
     add_at(found, index, v)
     np.add.at(expected, index, v)
-    np.testing.assert_allclose(found, expected, rtol=1e-12 if dtype is np.float64 else 1e-5)
+    np.testing.assert_array_equal(found, expected)
     part = np.zeros((shape[0] * 2, *shape[1:]), dtype)[::2]  # not contiguous
     add_at(part, index.astype(np.int32), v)
     np.testing.assert_allclose(part + 1, expected, rtol=1e-12 if dtype is np.float64 else 1e-5)
@@ -64,7 +64,9 @@ def test_emitted():
     left, right = RNG.integers(-20, 20, 150), RNG.integers(0, 20, 150)
     for x in (RNG.normal(size=(20, 2)), RNG.normal(size=20)):
         g = ad.grad(springs)
-        assert "add_at(x_bar, left" in g.source(x, left, right)
+        assert ("np.add.at(x_bar, left" if x.ndim == 1 else "    add_at(x_bar, left") in g.source(x, left, right)
+        assert ("x[right]" if x.ndim == 1 else "take_rows(x, right)") in g.source(x, left, right)
+        assert "    add_at(x_bar, left" in g.source(x, left.astype(np.int32), right)
         expected = np.zeros_like(x)
         d = 3.0 * (x[right] - x[left]) ** 2
         np.add.at(expected, right, d)
@@ -77,8 +79,31 @@ def test_emitted():
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
 
 
+def test_the_value_adds_in_the_order_of_the_function():
+    def collected(v, index):
+        out = np.zeros((7, 3))
+        np.add.at(out, index, v)
+        np.add.at(out, index[::-1], 0.1 * v)
+        return np.sum(out**2), out
+
+    v, index = RNG.normal(size=(500, 3)) * 10.0 ** RNG.integers(-8, 8, (500, 3)), RNG.integers(-7, 7, 500)
+    f = ad.value_and_grad(collected, has_aux=True)
+    assert "    add_at(out, index, v)" in f.source(v, index)
+    (value, out), _ = f(v, index)
+    assert value == collected(v, index)[0] and np.array_equal(out, collected(v, index)[1])
+
+
+def corners(x, k):
+    return np.sum(x[k] ** 2)
+
+
 def test_other_index_arrays():
-    """Matrices of ints, masks and two vectors keep np.add.at."""
+    """For a matrix of ints there is `add_at`, for masks and two vectors np.add.at."""
     x, index = RNG.normal(size=(6, 5)), RNG.integers(0, 5, (40, 2))
-    for f in (lambda x, k: np.sum(x[k] ** 2), lambda x, k: np.sum(x[k[:, 0], k[:, 1]] ** 2)):
-        assert "np.add.at" in ad.grad(f).source(x, index)
+    for array in (x, x[:, 0], np.stack([x, x], axis=2)):
+        g = ad.grad(corners)
+        assert "    add_at(" in g.source(array, index)
+        expected = np.zeros_like(array)
+        np.add.at(expected, index, 2.0 * array[index])
+        np.testing.assert_array_equal(g(array, index), expected)
+    assert "np.add.at" in ad.grad(lambda x, k: np.sum(x[k[:, 0], k[:, 1]] ** 2)).source(x, index)

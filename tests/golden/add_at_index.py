@@ -19,7 +19,6 @@ arguments = (np.linspace(0.3, 1.5, 5), np.array([0, 2, 2, 1, 0]), np.linspace(1.
 
 # === emitted ===
 import numpy as np
-from autodiff_compiler.runtime import add_at
 
 
 def histogram_grad(w, index, x):
@@ -30,7 +29,7 @@ def histogram_grad(w, index, x):
         out[k] += w_k * w_k
     out_bar = np.zeros(out.shape)
     # adjoint of line 13: picked = out[index]
-    add_at(out_bar, index, 2.0 * out[index])
+    np.add.at(out_bar, index, 2.0 * out[index])
     # adjoint of line 10: np.add.at(out, index, w * x)
     w_bar = out_bar[index] * x
     # adjoint of line 12: out[k] += w[k] * w[k]

@@ -16,7 +16,7 @@ arguments = (np.cos(np.arange(12.0)).reshape(4, 3), np.array([1.0, 2.0, 0.5]), 0
 
 # === emitted ===
 import numpy as np
-from autodiff_compiler.runtime import over
+from autodiff_compiler.runtime import column_sums, over
 
 
 def standardise_grad(x, scale, shift):
@@ -25,10 +25,10 @@ def standardise_grad(x, scale, shift):
     # adjoint of line 11: return np.sum(((x - mu) / sigma * scale + shift) ** 3)
     t2 = 3.0 * (t * scale + shift) ** 2
     x_bar = t2 * scale / sigma
-    sum_x_bar = x_bar.sum(axis=0)
+    sum_x_bar = column_sums(x_bar)
     n = x.shape[0]
     # adjoint of line 10: sigma = x.std(axis=0)
-    t3 = x - x.sum(axis=0, keepdims=True) / n
+    t3 = x - column_sums(x)[None, :] / n
     x_bar -= over(np.einsum("ij,ij->j", x_bar, t), sigma * n) * t3
     # adjoint of line 9: mu = x.mean(axis=0)
     x_bar -= sum_x_bar / n

@@ -16,6 +16,7 @@ arguments = (np.linspace(-1, 1, 6).reshape(2, 3), np.full(3, 0.1), np.linspace(-
 
 # === emitted ===
 import numpy as np
+from autodiff_compiler.runtime import column_sums
 
 
 def loss_grad(w1, b1, w2, b2, x, y):
@@ -25,4 +26,5 @@ def loss_grad(w1, b1, w2, b2, x, y):
     out_bar = 2.0 * (out - y)
     # adjoint of line 9: h = np.tanh(x @ w1 + b1)
     x_w1_plus_b1_bar = out_bar @ w2.T * (1.0 - h * h)
-    return x.T @ x_w1_plus_b1_bar, x_w1_plus_b1_bar.sum(axis=0), h.T @ out_bar, out_bar.sum(axis=0)
+    b1_bar = column_sums(x_w1_plus_b1_bar)
+    return x.T @ x_w1_plus_b1_bar, b1_bar, h.T @ out_bar, column_sums(out_bar)

@@ -1,0 +1,132 @@
+"""What NumPy computes slowly along short axes, such as that of the coordinates of points: column by column.
+
+NumPy's loops run along the last axis of an array in C order. Where that has two or three elements, as the points of a
+cloud or the classes of a model have, a sum over it takes twenty times as long as the sum of the columns. These
+functions look at the shape, since the compiler does not know it. Each gives the same bits as the expression in its
+docstring, in the same layout, but for `row_dots` and `column_sums`, which emitted code calls in backward sweeps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+SHORT = 8  # NumPy adds up fewer elements than these one after the other
+MANY = 32  # rows for each column, from which on the columns are faster
+
+
+def _has_short_rows(x: Any) -> bool:
+    k = x.shape[-1]
+    return bool(1 < k < SHORT and x.size > MANY * k * k)
+
+
+def row_sums(x: Any) -> Any:
+    """``x.sum(axis=-1)`` of an array of floats with two axes or more.
+
+    >>> row_sums(np.arange(6.0).reshape(3, 2))
+    array([1., 5., 9.])
+    """
+    if not _has_short_rows(x):
+        return np.add.reduce(x, axis=-1)
+    out = x[..., 0] + 0.0  # NumPy begins with zero, which is seen where all are -0.0
+    for j in range(1, x.shape[-1]):
+        out += x[..., j]
+    return out
+
+
+def row_maxima(x: Any) -> Any:
+    """``x.max(axis=-1)`` of an array of floats with two axes or more.
+
+    >>> row_maxima(np.arange(6.0).reshape(3, 2))
+    array([1., 3., 5.])
+    """
+    return _extreme(np.maximum, x)
+
+
+def row_minima(x: Any) -> Any:
+    """``x.min(axis=-1)`` of an array of floats with two axes or more.
+
+    >>> row_minima(np.arange(6.0).reshape(3, 2))
+    array([0., 2., 4.])
+    """
+    return _extreme(np.minimum, x)
+
+
+def _extreme(ufunc: Any, x: Any) -> Any:
+    if not _has_short_rows(x):
+        return ufunc.reduce(x, axis=-1)
+    out = ufunc(x[..., 0], x[..., 1])
+    for j in range(2, x.shape[-1]):
+        ufunc(out, x[..., j], out=out)
+    return out
+
+
+def row_dots(x: Any, y: Any) -> Any:
+    """``np.einsum("ij,ij->i", x, y)``, the inner products of the rows of two matrices of one shape.
+
+    >>> row_dots(np.arange(6.0).reshape(3, 2), np.ones((3, 2)))
+    array([1., 5., 9.])
+    """
+    k = x.shape[1]
+    if k > 4 or not _has_short_rows(x):
+        return np.einsum("ij,ij->i", x, y)
+    out = x[:, 0] * y[:, 0]
+    term = np.empty_like(out)
+    for j in range(1, k):
+        np.multiply(x[:, j], y[:, j], out=term)
+        out += term
+    return out
+
+
+def column_sums(x: Any) -> Any:
+    """``x.sum(axis=0)`` of a matrix, as a product with a vector of ones where the rows are short.
+
+    >>> column_sums(np.arange(6.0).reshape(3, 2))
+    array([6., 9.])
+    """
+    return np.ones(len(x), x.dtype).dot(x) if _has_short_rows(x) else np.add.reduce(x, axis=0)
+
+
+def take_rows(x: Any, index: Any) -> Any:
+    """``x[index]`` of an array with two axes or more, by an array of ints. `take` needs a tenth of the time.
+
+    >>> take_rows(np.arange(6.0).reshape(3, 2), np.array([2, -3]))
+    array([[4., 5.],
+           [0., 1.]])
+    """
+    if x.flags.c_contiguous and x.size and (index.ndim == 1 or index.flags.c_contiguous):
+        return x.take(index.astype(np.intp, copy=False), 0)
+    return x[index]
+
+
+def add_at(a: Any, index: Any, v: Any) -> None:
+    """``np.add.at(a, index, v)`` for an array of ints. NumPy has a fast loop for vectors, and is slow for others.
+
+    >>> a = np.zeros((3, 2))
+    >>> add_at(a, np.array([0, 2, 0]), np.ones((3, 2)))
+    >>> a
+    array([[2., 2.],
+           [0., 0.],
+           [1., 1.]])
+    """
+    count, k = index.size, v.size // (index.size or 1)
+    short = k < SHORT and a.ndim <= 2
+    few = count < 24 * k if short else v.size < 320
+    if few or v.shape != index.shape + a.shape[1:] or a.dtype != v.dtype or np.may_share_memory(a, v):
+        np.add.at(a, index, v)
+        return
+    index = index.astype(np.intp, copy=False).ravel()
+    if a.ndim == 1:
+        np.add.at(a, index, v.ravel())
+    elif short:
+        v = v.reshape(count, k)
+        for j in range(k):
+            np.add.at(a[:, j], index, v[:, j])
+    elif a.flags.c_contiguous and -len(a) <= index.min() and index.max() < len(a):
+        np.add.at(a.reshape(-1), (index[:, None] * k + np.arange(k)).ravel(), v.ravel())
+    else:
+        np.add.at(a, index, v.reshape(count, *a.shape[1:]))
+
+
+__all__ = ["add_at", "column_sums", "row_dots", "row_maxima", "row_minima", "row_sums", "take_rows"]
