@@ -3,7 +3,8 @@
 NumPy's loops run along the last axis of an array in C order. Where that has two or three elements, as the points of a
 cloud or the classes of a model have, a sum over it takes twenty times as long as the sum of the columns. These
 functions look at the shape, since the compiler does not know it. Each gives the same bits as the expression in its
-docstring, in the same layout, but for `row_dots` and `column_sums`, which emitted code calls in backward sweeps.
+docstring, in the same layout, but for `row_dots`, and `column_sums` if it need not be exact. Emitted code calls these
+two in backward sweeps.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ def _has_short_rows(x: Any) -> bool:
 
 
 def row_sums(x: Any) -> Any:
-    """``x.sum(axis=-1)`` of an array of floats with two axes or more.
+    """``x.sum(axis=-1)`` of an array of floats or booleans with two axes or more.
 
     >>> row_sums(np.arange(6.0).reshape(3, 2))
     array([1., 5., 9.])
     """
     if not _has_short_rows(x):
         return np.add.reduce(x, axis=-1)
-    out = x[..., 0] + 0.0  # NumPy begins with zero, which is seen where all are -0.0
+    # NumPy begins with zero, which is seen where all are -0.0.
+    out = x[..., 0] + 0.0 if x.dtype.kind == "f" else x[..., 0].astype(np.intp)
     for j in range(1, x.shape[-1]):
         out += x[..., j]
     return out
@@ -79,13 +81,34 @@ def row_dots(x: Any, y: Any) -> Any:
     return out
 
 
-def column_sums(x: Any) -> Any:
-    """``x.sum(axis=0)`` of a matrix, as a product with a vector of ones where the rows are short.
+def column_sums(x: Any, exact: bool = False) -> Any:
+    """``x.sum(axis=-2)`` of an array of floats. If it need not be exact, it is a product with a vector of ones.
 
     >>> column_sums(np.arange(6.0).reshape(3, 2))
     array([6., 9.])
     """
-    return np.ones(len(x), x.dtype).dot(x) if _has_short_rows(x) else np.add.reduce(x, axis=0)
+    if not _has_short_rows(x) or x.dtype.kind != "f" or (exact and not x.flags.c_contiguous):
+        return np.add.reduce(x, axis=-2)
+    return np.einsum("...ij->...j", x) if exact else np.ones(x.shape[-2], x.dtype) @ x
+
+
+def pairwise(ufunc: Any, x: Any, y: Any) -> Any:
+    """``ufunc(x, y)`` of arrays of floats with three axes or more, which are broadcast along different ones.
+
+    >>> points = np.arange(6.0).reshape(3, 2)
+    >>> pairwise(np.subtract, points[:, None], points[None])[0]
+    array([[ 0.,  0.],
+           [-2., -2.],
+           [-4., -4.]])
+    """
+    k = x.shape[-1]
+    short = 1 < k == y.shape[-1] <= 4 and x.size * y.size > 4000 * k * k
+    if not (short and x.dtype == y.dtype and x.flags.c_contiguous and y.flags.c_contiguous):
+        return ufunc(x, y)
+    out = np.empty(np.broadcast_shapes(x.shape, y.shape), x.dtype)
+    for j in range(k):
+        ufunc(x[..., j], y[..., j], out=out[..., j])
+    return out
 
 
 def take_rows(x: Any, index: Any) -> Any:
@@ -129,4 +152,4 @@ def add_at(a: Any, index: Any, v: Any) -> None:
         np.add.at(a, index, v.reshape(count, *a.shape[1:]))
 
 
-__all__ = ["add_at", "column_sums", "row_dots", "row_maxima", "row_minima", "row_sums", "take_rows"]
+__all__ = ["add_at", "column_sums", "pairwise", "row_dots", "row_maxima", "row_minima", "row_sums", "take_rows"]

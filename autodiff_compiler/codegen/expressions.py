@@ -29,7 +29,7 @@ from ..ir import opset
 from ..ir.core import DERIVED, LOOP, LOOSE, Loc, Op, Prim, Value, type_of
 from ..ir.rewrite import enclosing
 from ..ir.spelling import identifier, literal, requoted
-from ..ir.types import same_dtype
+from ..ir.types import Ty, same_dtype
 from ..operations.choices import OVER, QUOTIENT, RATIO
 from ..operations.choices import PRODUCT as STRONG_PRODUCT
 from .names import Naming, home_of_kernel, is_kernel, part_of_scipy
@@ -537,7 +537,7 @@ def _range_len(p: Printer, op: Op) -> tuple[str, int]:
 
 
 def _sum(p: Printer, op: Op) -> tuple[str, int]:
-    reduced = _reduced(p, op, "row_sums", "column_sums" if op.tag in (DERIVED, LOOSE) else None)
+    reduced = _reduced(p, op, "row_sums", op.tag not in (DERIVED, LOOSE))
     if reduced:
         return reduced, ATOM
     if _is_numpys(op.args[0]) and len(op.args) == 1:
@@ -550,20 +550,40 @@ def _sum(p: Printer, op: Op) -> tuple[str, int]:
     return p.call(op), ATOM
 
 
-def _reduced(p: Printer, op: Op, over_rows: str, over_columns: str | None = None) -> str | None:
-    """A call of one of the functions of `rows`, for an array whose rows may be short."""
+def _reduced(p: Printer, op: Op, over_rows: str, exact: bool | None = None) -> str | None:
+    """A call of one of the functions of `rows`, for an array whose rows may be short.
+
+    exact: sums of columns have the bits of NumPy's, or None if what is computed is no sum
+    """
     x, axis, keepdims = op.args[0], op.kwargs.get("axis"), op.kwargs.get("keepdims", False)
     t = type_of(x)
-    rank = t.ndim if _is_numpys(x) and t.dtype in (np.float64, np.float32) and t.dims and t.dims[-1] != 1 else None
+    counted = exact is not None and t.dtype == bool
+    rank = t.ndim if _is_numpys(x) and (_has_floats(t) or counted) and t.dims and t.dims[-1] != 1 else None
     if rank is None or rank < 2 or len(op.args) > 1 or not op.kwargs.keys() <= {"axis", "keepdims"}:
         return None
     if type(axis) is not int or type(keepdims) is not bool or not -rank <= axis < rank:
         return None
     if axis % rank == rank - 1:
         return _helper(p, over_rows, x) + (f"[{':, ' if rank == 2 else '..., '}None]" if keepdims else "")
-    if over_columns and axis % rank == 0 and rank == 2:
-        return _helper(p, over_columns, x) + ("[None, :]" if keepdims else "")
+    if exact is not None and axis % rank == rank - 2 and not counted:
+        text = _helper(p, "column_sums", x)
+        kept = ("[None, :]" if rank == 2 else "[..., None, :]") if keepdims else ""
+        return (f"{text[:-1]}, exact=True)" if exact else text) + kept
     return None
+
+
+def _has_floats(t: Ty) -> bool:
+    return t.dtype == np.float64 or t.dtype == np.float32
+
+
+def _difference(p: Printer, op: Op) -> tuple[str, int]:
+    """A difference of two arrays, of which each is broadcast along an axis of the other: all pairs of their rows."""
+    x, y = map(type_of, op.args)
+    if all(map(_is_numpys, op.args)) and _has_floats(x) and x.dtype == y.dtype and x.dims and y.dims:
+        across = [(m == 1) - (n == 1) for m, n in zip(x.dims, y.dims)]
+        if len(x.dims) == len(y.dims) > 2 and across[-1] == 0 and {1, -1} <= {*across} and x.dims[-1] != 1:
+            return f"pairwise(np.subtract, {_helper(p, 'pairwise', *op.args).removeprefix('pairwise(')}", ATOM
+    return p.binary("-", *op.args)
 
 
 def _extreme(name: str) -> Any:
@@ -670,7 +690,7 @@ _PRINTERS: dict[Prim, Any] = {
     opset.FROM_LIST: lambda p, op: (f"np.array({p.show(op.args[0])})", ATOM),
     opset.REPEATED: lambda p, op: (f"[{p.show(op.args[0])}] * {p.show(op.args[1], PRODUCT + 1)}", PRODUCT),
     opset.ACCUM: _accum, opset.DIVIDED: _divided, opset.RAISED: _raised, opset.NUMPYS: _numpys,
-    RATIO: _ratio, QUOTIENT: _quotient, OVER: _over, STRONG_PRODUCT: _product,
+    RATIO: _ratio, QUOTIENT: _quotient, OVER: _over, STRONG_PRODUCT: _product, opset.SUB: _difference,
 }  # fmt: skip
 
 

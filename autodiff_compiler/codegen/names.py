@@ -58,6 +58,7 @@ HELPERS = frozenset(
         "dim",
         "format_",
         "full_like",
+        "pairwise",
         "put_back",
         "rolled",
         "row_dots",

@@ -2,7 +2,8 @@
 
 Takes a function that nobody differentiates again. Gives the function in which ``np.concatenate((x[1:], x[:1]))`` stands
 in the place of ``np.roll(x, -1)``, and a sum over the number of elements in that of ``np.mean(x)``. A small array takes
-a fifth, and a third, of the time so. These are the same numbers, in the same order in memory.
+a fifth, and a third, of the time so. Norms of rows are roots of sums, which are fast where rows are short (`rows`).
+These are the same numbers, in the same order in memory.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -25,9 +26,11 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import Builder, Function, Op, Prim, Value
-from ..ir.opset import DIV, GET, PRIMS, SIZE
+from ..ir.opset import DIM, DIV, GET, MUL, PRIMS, SIZE
 from ..ir.rewrite import collect_uses
 from ..ir.telling import give, telling
+
+ONLY = {"axis", "keepdims"}
 
 
 def take_shortcuts(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
@@ -46,24 +49,24 @@ def take_shortcuts(fn: Function, before_change: Callable[[], None] | None = None
 
 @cache
 def _table() -> dict[Prim, Callable[[Op, Function, Any], None]]:
-    return {PRIMS[np.roll]: _join, PRIMS[np.mean]: _divide}
+    return {PRIMS[np.roll]: _join, PRIMS[np.mean]: _divide, PRIMS[np.linalg.norm]: _root_of_squares}
 
 
 def _is_numpys(op: Op) -> bool:
-    """The operand is an array of NumPy's, and the keywords are none that say more than along which axis."""
+    """The operand is an array of NumPy's, and the keywords say no more than along which axis, and if that is kept."""
     a = op.args[0] if op.args else None
-    if type(a) is not Value or a.type.kind != "array" or a.type.duck is not None or not op.kwargs.keys() <= {"axis"}:
+    if type(a) is not Value or a.type.kind != "array" or a.type.duck is not None or not op.kwargs.keys() <= ONLY:
         return False
     return a.type.ndim is not None and a.type.dtype is not None and a.type.dtype.isnative
 
 
-def _put_before(op: Op, prim: Any, *args: Any) -> Value:
+def _put_before(op: Op, prim: Any, *args: Any, **kwargs: Any) -> Value:
     """The result of a new operation in front of another one."""
     region = op.parent
     assert region is not None
-    new = Op(prim, args, {}, (), op.loc)
+    new = Op(prim, args, kwargs, (), op.loc)
     new.tag, new.droppable, new.parent = op.tag, True, region
-    new.results = [Value(prim.infer(Builder(region), args, {}), "", new)]
+    new.results = [Value(prim.infer(Builder(region), args, kwargs), "", new)]
     region.ops.insert(region.ops.index(op), new)
     return new.result
 
@@ -85,14 +88,19 @@ def _join(op: Op, fn: Function, uses: Any) -> None:
 
 
 def _divide(op: Op, fn: Function, uses: Any) -> None:
-    """``np.mean`` of all elements, of which there are some: NumPy divides their sum by their number, too."""
+    """``np.mean`` of some elements: NumPy divides their sum by their number, too."""
     a = op.args[0]
-    if any(axis is not None for axis in (*op.args[1:], *op.kwargs.values())) or a.type.dtype != np.float64:
+    given = {**dict(zip(("axis",), op.args[1:])), **op.kwargs}
+    axis = given.get("axis")
+    if len(op.args) > 2 or a.type.dtype != np.float64 or not a.type.dims or (axis is None and "keepdims" in given):
         return
     assert op.parent is not None
     dims = op.parent.dims
-    if not a.type.dims or not all(map(dims.not_zero, a.type.dims)):
+    if not all(map(dims.not_zero, a.type.dims)):
         return  # of no elements, it warns in its own words
+    if axis is not None:
+        _divide_along(op, given, uses)
+        return
     alike = [p for p in fn.params if p.type.kind == "array" and p.type.duck is None and p.type.ndim == a.type.ndim]
     if a.op is not None and len(uses.get(a, ())) < 2:  # it would need a name, which what it is made of may have
         named = [x for x in a.op.operands() if x.op is not None and len(uses.get(x, ())) > 1 and x.op.prim is not GET]
@@ -104,6 +112,30 @@ def _divide(op: Op, fn: Function, uses: Any) -> None:
     total = _put_before(op, PRIMS[np.sum], a)
     count = _put_before(op, SIZE, alike[0] if alike else a)
     op.prim, op.args, op.kwargs = DIV, (total, count), {}
+
+
+def _divide_along(op: Op, given: dict[str, Any], uses: Any) -> None:
+    """``np.mean`` along the last axis, or the one before, which may be that of many short rows."""
+    a, axis, rank = op.args[0], given["axis"], op.args[0].type.ndim
+    if type(axis) is not int or rank < 2 or axis % rank < rank - 2 or not -rank <= axis < rank:
+        return
+    if len(uses.get(a, ())) < 2 and a.op is not None:
+        return  # it would need a name
+    give(op.result, telling(op.result))
+    total, count = _put_before(op, PRIMS[np.sum], a, **given), _put_before(op, DIM, a, axis % rank)
+    op.prim, op.args, op.kwargs = DIV, (total, count), {}
+
+
+def _root_of_squares(op: Op, fn: Function, uses: Any) -> None:
+    """``np.linalg.norm`` of rows: NumPy computes the root of the sum of squares, too."""
+    a, axis = op.args[0], op.kwargs.get("axis")
+    if len(op.args) > 1 or type(axis) is not int or not -a.type.ndim <= axis < a.type.ndim or a.type.ndim < 2:
+        return
+    if axis % a.type.ndim < a.type.ndim - 1 or a.type.dtype not in (np.float64, np.float32):
+        return
+    give(op.result, telling(op.result))
+    total = _put_before(op, PRIMS[np.sum], _put_before(op, MUL, a, a), **op.kwargs)
+    op.prim, op.args, op.kwargs = PRIMS[np.sqrt], (total,), {}
 
 
 __all__ = ["take_shortcuts"]

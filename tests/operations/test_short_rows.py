@@ -43,6 +43,9 @@ def test_reductions_of_rows(dtype, k):
         for shape in [*[(n, k) for n in LENGTHS], (20, 15, k), (15, 1, 20, k)]:
             for x in layouts(shape, dtype, rng) if len(shape) < 4 else [rng.standard_normal(shape).astype(dtype)]:
                 assert same_bits(rows.row_sums(x), x.sum(axis=-1)), (x.shape, x.strides)
+                assert same_bits(rows.row_sums(x > 0.0), (x > 0.0).sum(axis=-1))
+                assert same_bits(rows.column_sums(x > 0.0), (x > 0.0).sum(axis=-2))
+                assert same_bits(rows.column_sums(x, exact=True), x.sum(axis=-2)), (x.shape, x.strides)
                 if k:
                     assert same_bits(rows.row_maxima(x), x.max(axis=-1)), (x.shape, x.strides)
                     assert same_bits(rows.row_minima(x), x.min(axis=-1)), (x.shape, x.strides)
@@ -62,6 +65,21 @@ def test_products_and_sums_of_columns(k):
             x[~np.isfinite(x)], y[~np.isfinite(y)] = 2.0, 0.5
             np.testing.assert_allclose(rows.row_dots(x, y), np.einsum("ij,ij->i", x, y), rtol=1e-12, atol=1e-3)
             np.testing.assert_allclose(rows.column_sums(x), x.sum(axis=0), rtol=1e-12, atol=1e-3)
+    for x in layouts((30, 20, k), np.float64, rng):
+        x[~np.isfinite(x)] = 2.0
+        np.testing.assert_allclose(rows.column_sums(x), x.sum(axis=1), rtol=1e-12, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
+def test_all_pairs(dtype, k):
+    rng = np.random.default_rng(k)
+    for n, m in [(0, 3), (1, 1), (5, 7), (100, 90)]:
+        for x, y in zip(layouts((n, k), dtype, rng), layouts((m, k), dtype, rng)):
+            pairs = [(x[:, None], y[None]), (y[None], x[:, None, :]), (x[:, None], y[None, :, :1])]
+            for a, b in [*pairs, (x[:, None, None], y[None, None])]:
+                with np.errstate(invalid="ignore"):
+                    assert same_bits(rows.pairwise(np.subtract, a, b), a - b)
 
 
 @pytest.mark.filterwarnings("ignore:Out of bound index:DeprecationWarning")
