@@ -201,7 +201,8 @@ class Access(Memory):
         if type(av) is not Ref:
             return av
         t = type_of(self.read(av, node))
-        if t.kind == "array" and t.ndim is not None and t.ndim <= 1 and axes is None:
+        n = t.ndim if t.kind == "array" else None
+        if n is not None and (axes or tuple(reversed(range(n)))) == tuple(range(n)):
             return Ref(av.cell, av.path)  # an object of its own, of the same memory
         if axes is not None and t.ndim is None:
             self.fail("a transposition of an array whose number of axes is not known", node, AXES_REMEDY)

@@ -314,10 +314,12 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
             place(),
             "write out a[0] * b[1] - a[1] * b[0]",
         )
+    i = (slice(None),) * (np.ndim(a) - 1) or (Ellipsis,)
+    j = (slice(None),) * (np.ndim(b) - 1) or (Ellipsis,)
     parts = [
-        a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1],
-        a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2],
-        a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0],
+        a[i + (1,)] * b[j + (2,)] - a[i + (2,)] * b[j + (1,)],
+        a[i + (2,)] * b[j + (0,)] - a[i + (0,)] * b[j + (2,)],
+        a[i + (0,)] * b[j + (1,)] - a[i + (1,)] * b[j + (0,)],
     ]
     return np.moveaxis(np.stack(parts, axis=-1), -1, axisc)
 
