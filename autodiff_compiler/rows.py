@@ -9,12 +9,14 @@ two in backward sweeps.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 SHORT = 8  # NumPy adds up fewer elements than these one after the other
 MANY = 32  # rows for each column, from which on the columns are faster
+LARGE = 4000  # rows, from which on arrays that are broadcast are computed faster by columns
 
 
 def _has_short_rows(x: Any) -> bool:
@@ -92,20 +94,23 @@ def column_sums(x: Any, exact: bool = False) -> Any:
     return np.einsum("...ij->...j", x) if exact else np.ones(x.shape[-2], x.dtype) @ x
 
 
-def pairwise(ufunc: Any, x: Any, y: Any) -> Any:
-    """``ufunc(x, y)`` of arrays of floats with three axes or more, which are broadcast along different ones.
+def by_columns(ufunc: Any, x: Any, y: Any) -> Any:
+    """``ufunc(x, y)`` of two arrays of floats with three axes or more, one of which is broadcast along the middle.
 
     >>> points = np.arange(6.0).reshape(3, 2)
-    >>> pairwise(np.subtract, points[:, None], points[None])[0]
+    >>> by_columns(np.subtract, points[:, None], points[None])[0]
     array([[ 0.,  0.],
            [-2., -2.],
            [-4., -4.]])
     """
     k = x.shape[-1]
-    short = 1 < k == y.shape[-1] <= 4 and x.size * y.size > 4000 * k * k
-    if not (short and x.dtype == y.dtype and x.flags.c_contiguous and y.flags.c_contiguous):
+    large = 1 < k == y.shape[-1] <= 4 and x.size * y.size > LARGE * k
+    if not (large and x.dtype == y.dtype and x.flags.c_contiguous and y.flags.c_contiguous):
         return ufunc(x, y)
-    out = np.empty(np.broadcast_shapes(x.shape, y.shape), x.dtype)
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    if math.prod(shape) < LARGE * k:
+        return ufunc(x, y)
+    out = np.empty(shape, x.dtype)
     for j in range(k):
         ufunc(x[..., j], y[..., j], out=out[..., j])
     return out
@@ -152,4 +157,4 @@ def add_at(a: Any, index: Any, v: Any) -> None:
         np.add.at(a, index, v.reshape(count, *a.shape[1:]))
 
 
-__all__ = ["add_at", "column_sums", "pairwise", "row_dots", "row_maxima", "row_minima", "row_sums", "take_rows"]
+__all__ = ["add_at", "by_columns", "column_sums", "row_dots", "row_maxima", "row_minima", "row_sums", "take_rows"]

@@ -186,6 +186,9 @@ class Printer:
         if prim.fn in _AS_OPERATOR and len(args) == 2 and not op.kwargs:
             if any(type_of(a).kind in ("array", "generic") for a in args):
                 return self.binary(_AS_OPERATOR[prim.fn], args[0], args[1])
+        if prim in _UFUNCS and _is_broadcast_between(*map(type_of, args)):
+            self.helpers.add("by_columns")
+            return f"by_columns(np.{_UFUNCS[prim]}, {self.show(args[0])}, {self.show(args[1])})", ATOM
         if prim.name in _BINARY and len(args) == 2 and prim.fn in _OPERATOR_FNS:
             return self.binary(prim.name, args[0], args[1])
         if prim.fn in _UNARY_FNS:
@@ -576,14 +579,16 @@ def _has_floats(t: Ty) -> bool:
     return t.dtype == np.float64 or t.dtype == np.float32
 
 
-def _difference(p: Printer, op: Op) -> tuple[str, int]:
-    """A difference of two arrays, of which each is broadcast along an axis of the other: all pairs of their rows."""
-    x, y = map(type_of, op.args)
-    if all(map(_is_numpys, op.args)) and _has_floats(x) and x.dtype == y.dtype and x.dims and y.dims:
-        across = [(m == 1) - (n == 1) for m, n in zip(x.dims, y.dims)]
-        if len(x.dims) == len(y.dims) > 2 and across[-1] == 0 and {1, -1} <= {*across} and x.dims[-1] != 1:
-            return f"pairwise(np.subtract, {_helper(p, 'pairwise', *op.args).removeprefix('pairwise(')}", ATOM
-    return p.binary("-", *op.args)
+def _is_broadcast_between(x: Ty, y: Ty) -> bool:
+    """Of two arrays of floats with three axes or more, one is broadcast along the one before the last, and not along
+    its neighbours. NumPy's loops are short there, and slow, if the last axis is. Outer products stay as they are."""
+    if x.duck is not None or y.duck is not None or not (_has_floats(x) and x.dtype == y.dtype and x.dims and y.dims):
+        return False
+    if not len(x.dims) == len(y.dims) > 2:
+        return False
+    if x.dims[-1] == 1 or y.dims[-1] == 1:
+        return False
+    return any(a[-2] == 1 != b[-2] and a[-3] != 1 for a, b in ((x.dims, y.dims), (y.dims, x.dims)))
 
 
 def _extreme(name: str) -> Any:
@@ -672,6 +677,7 @@ def _numpys(p: Printer, op: Op) -> tuple[str, int]:
 _OPERATOR_FNS = set(opset.OPERATORS) | {operator.matmul, operator.is_, operator.is_not}
 # Ufuncs that are written as operators where an operand is NumPy's, so that it is the same operation.
 _AS_OPERATOR = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@"}
+_UFUNCS = {opset.ADD: "add", opset.SUB: "subtract", opset.MUL: "multiply", opset.DIV: "divide"}
 _UNARY_FNS = {fn: name for fn, (name, _) in opset.UNARY_OPERATORS.items()}
 _PRINTERS: dict[Prim, Any] = {
     opset.GET: _get, opset.GET_STORED: _get_stored, opset.COPY: _copy, opset.ZEROS: _zeros, opset.SPREAD: _spread,
@@ -690,7 +696,7 @@ _PRINTERS: dict[Prim, Any] = {
     opset.FROM_LIST: lambda p, op: (f"np.array({p.show(op.args[0])})", ATOM),
     opset.REPEATED: lambda p, op: (f"[{p.show(op.args[0])}] * {p.show(op.args[1], PRODUCT + 1)}", PRODUCT),
     opset.ACCUM: _accum, opset.DIVIDED: _divided, opset.RAISED: _raised, opset.NUMPYS: _numpys,
-    RATIO: _ratio, QUOTIENT: _quotient, OVER: _over, STRONG_PRODUCT: _product, opset.SUB: _difference,
+    RATIO: _ratio, QUOTIENT: _quotient, OVER: _over, STRONG_PRODUCT: _product,
 }  # fmt: skip
 
 

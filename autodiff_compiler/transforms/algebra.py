@@ -297,6 +297,14 @@ def _covers(b: Builder, x: Any, dims: Any) -> bool:
     return have is not None and dims is not None and len(have) == len(dims) and all(map(b.dims.same, have, dims))
 
 
+def _cover(b: Builder, operands: Any, dims: Any) -> bool:
+    """These operands broadcast together to the full shape `dims`."""
+    have = [type_of(x).dims or () for x in operands]
+    if dims is None or not all(_fits_into(b, d, dims) for d in have):
+        return False
+    return all(any(len(d) >= k and b.dims.same(d[-k], dims[-k]) for d in have) for k in range(1, len(dims) + 1))
+
+
 def _fits_into(b: Builder, dims: Any, full: Any) -> bool:
     """Arrays of these shapes broadcast together to the second, whatever the lengths are."""
     if dims is None or full is None or len(dims) > len(full):
@@ -305,7 +313,7 @@ def _fits_into(b: Builder, dims: Any, full: Any) -> bool:
 
 
 def _binary_spread(b: Builder, prim: Any, x: Any, y: Any) -> Any:
-    """Drop a broadcast where the other operand has the full shape; put it off where that is a scalar."""
+    """Drop a broadcast where the operands have the full shape without it; put it off where one is a scalar."""
     sx, sy = _as_spread(x), _as_spread(y)
     if sx is None and sy is None:
         return NotImplemented
@@ -315,7 +323,7 @@ def _binary_spread(b: Builder, prim: Any, x: Any, y: Any) -> Any:
         return NotImplemented
     (g, like), other, spread = (sx, y, x) if sx is not None else (sy, x, y)  # type: ignore[misc]
     t = type_of(other)
-    if type(other) is Value and t.is_float and t.kind == "array" and _covers(b, other, spread.type.dims):
+    if type(other) is Value and t.is_float and t.kind == "array" and _cover(b, (g, other), spread.type.dims):
         if same_dtype(t.dtype, spread.type.dtype):
             return b.emit(prim, g, other) if sx is not None else b.emit(prim, other, g)
     if (

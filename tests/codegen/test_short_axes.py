@@ -60,7 +60,7 @@ def springs(x: Any) -> Any:
 PROGRAMS = {
     lengths: ["row_sums("], norms: ["row_sums("], softmax: ["row_sums(", "row_maxima(", "row_minima("],
     centred: ["column_sums(x, exact=True) / x.shape[0]", "column_sums("],
-    potential: ["pairwise(np.subtract", "exact=True", "row_sums(", "column_sums("],
+    potential: ["by_columns(np.subtract", "exact=True", "row_sums(", "column_sums("],
     clusters: ["row_minima(", "row_sums("],
     springs: ["take_rows(x", "    add_at(force, ", "row_dots("],
 }  # fmt: skip
@@ -145,6 +145,11 @@ def test_the_length_that_is_one_and_no_length() -> None:
         for f in (lengths, norms, lambda x: np.sum(np.sum(x, axis=0) ** 2)):
             value, gradient = ad.value_and_grad(f)(x)
             assert value == f(x) and gradient.shape == shape
+
+
+def test_no_array_is_broadcast_that_the_next_operation_broadcasts() -> None:
+    source = ad.grad(potential).source(POINTS)
+    assert "broadcast_to" not in source and "(2.0 * column_sums(t3, exact=True))[:, None] / t2" in source
 
 
 def test_ties_are_counted_along_both_axes() -> None:

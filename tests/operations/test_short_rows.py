@@ -72,14 +72,17 @@ def test_products_and_sums_of_columns(k):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
-def test_all_pairs(dtype, k):
+def test_broadcasting_along_the_middle(dtype, k):
     rng = np.random.default_rng(k)
     for n, m in [(0, 3), (1, 1), (5, 7), (100, 90)]:
         for x, y in zip(layouts((n, k), dtype, rng), layouts((m, k), dtype, rng)):
+            with np.errstate(invalid="ignore"):
+                sums = y[None, :, :1] + x[:, :1, None]
             pairs = [(x[:, None], y[None]), (y[None], x[:, None, :]), (x[:, None], y[None, :, :1])]
-            for a, b in [*pairs, (x[:, None, None], y[None, None])]:
-                with np.errstate(invalid="ignore"):
-                    assert same_bits(rows.pairwise(np.subtract, a, b), a - b)
+            for a, b in [*pairs, (x[:, None, None], y[None, None]), (x[:, None], sums)]:
+                with np.errstate(all="ignore"):
+                    for ufunc in (np.subtract, np.multiply, np.divide):
+                        assert same_bits(rows.by_columns(ufunc, a, b), ufunc(a, b))
 
 
 @pytest.mark.filterwarnings("ignore:Out of bound index:DeprecationWarning")
