@@ -57,6 +57,8 @@ def _merge(region: Region, scopes: list[dict[Any, Op]], mapping: dict[Value, Any
             continue
         first.checks = first.checks or op.checks
         first.droppable = first.droppable and op.droppable
+        if op.tag is None:
+            first.tag = None  # it is the function's, and rounded as the function rounds it
         mapping.update(zip(op.results, first.results))
     region.ops = kept
 

@@ -265,6 +265,12 @@ def _numbers(task: Task) -> None:
         merge_equal(task.fn)  # divisions whose divisors are known are plain ones now, and some are equal
 
 
+def _take_shortcuts(task: Task) -> None:
+    if take_shortcuts(task.fn, task.before_change):
+        task.before_change = None
+        merge_equal(task.fn)  # the derivative of a deviation has the differences, too
+
+
 def _has_regions(task: Task) -> bool:
     """Without regions there is nothing to fold, and the pass before has left nothing dead."""
     return task.optimise and any(op.regions for op in task.fn.body.ops)
@@ -412,7 +418,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "carried items", _carry_items,
          "a function that nobody differentiates again", "no loop reads from a list what the iteration before it had",
          lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn)),
-    Pass("print", "shortcuts", _changing(take_shortcuts),
+    Pass("print", "shortcuts", _take_shortcuts,
          "a function that nobody differentiates again", "no function is called that takes long to start",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn)),
     Pass("print", "first stores", _store_first,

@@ -2,7 +2,8 @@
 
 Takes a function that nobody differentiates again. Gives the function in which ``np.concatenate((x[1:], x[:1]))`` stands
 in the place of ``np.roll(x, -1)``, and a sum over the number of elements in that of ``np.mean(x)``. A small array takes
-a fifth, and a third, of the time so. Norms of rows are roots of sums, which are fast where rows are short (`rows`).
+a fifth, and a third, of the time so. Norms of rows are roots of sums, which are fast where rows are short (`rows`), and
+variances are sums of squares, whose terms the derivative needs as well.
 These are the same numbers, in the same order in memory.
 
 >>> import numpy as np
@@ -26,11 +27,11 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import Builder, Function, Op, Prim, Value
-from ..ir.opset import DIM, DIV, GET, MUL, PRIMS, SIZE
+from ..ir.opset import DIM, DIV, GET, MUL, PRIMS, SIZE, SUB
 from ..ir.rewrite import collect_uses
 from ..ir.telling import give, telling
 
-ONLY = {"axis", "keepdims"}
+ONLY = {"axis", "keepdims", "ddof"}
 
 
 def take_shortcuts(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
@@ -49,7 +50,10 @@ def take_shortcuts(fn: Function, before_change: Callable[[], None] | None = None
 
 @cache
 def _table() -> dict[Prim, Callable[[Op, Function, Any], None]]:
-    return {PRIMS[np.roll]: _join, PRIMS[np.mean]: _divide, PRIMS[np.linalg.norm]: _root_of_squares}
+    return {
+        PRIMS[np.roll]: _join, PRIMS[np.mean]: _divide, PRIMS[np.linalg.norm]: _root_of_squares,
+        PRIMS[np.var]: _sum_of_squares, PRIMS[np.std]: _sum_of_squares,
+    }  # fmt: skip
 
 
 def _is_numpys(op: Op) -> bool:
@@ -92,7 +96,13 @@ def _divide(op: Op, fn: Function, uses: Any) -> None:
     a = op.args[0]
     given = {**dict(zip(("axis",), op.args[1:])), **op.kwargs}
     axis = given.get("axis")
-    if len(op.args) > 2 or a.type.dtype != np.float64 or not a.type.dims or (axis is None and "keepdims" in given):
+    if (
+        "ddof" in given
+        or len(op.args) > 2
+        or a.type.dtype != np.float64
+        or not a.type.dims
+        or (axis is None and "keepdims" in given)
+    ):
         return
     assert op.parent is not None
     dims = op.parent.dims
@@ -136,6 +146,37 @@ def _root_of_squares(op: Op, fn: Function, uses: Any) -> None:
     give(op.result, telling(op.result))
     total = _put_before(op, PRIMS[np.sum], _put_before(op, MUL, a, a), **op.kwargs)
     op.prim, op.args, op.kwargs = PRIMS[np.sqrt], (total,), {}
+
+
+def _sum_of_squares(op: Op, fn: Function, uses: Any) -> None:
+    """``np.var`` and ``np.std`` by what NumPy computes, too: squares of differences from a mean, and their mean."""
+    a = op.args[0]
+    given = {**dict(zip(("axis",), op.args[1:])), **op.kwargs}
+    axis, ddof = given.pop("axis", None), given.pop("ddof", 0)
+    assert op.parent is not None
+    dims, lengths = op.parent.dims, a.type.dims
+    if len(op.args) > 2 or a.type.dtype != np.float64 or not lengths or type(ddof) is not int or ddof not in (0, 1):
+        return
+    if axis is not None:
+        if type(axis) is not int or not -len(lengths) <= axis < len(lengths):
+            return
+        lengths, given["axis"] = (lengths[axis],), axis
+    # There is more than one element: of none, and of one with ddof=1, NumPy warns in its own words.
+    if not all(map(dims.not_zero, a.type.dims)) or (ddof and all(d == 1 for d in lengths)):
+        return
+    if type(given.get("keepdims", False)) is not bool or (axis is None and given.get("keepdims")):
+        return
+    give(op.result, telling(op.result))
+    count = _put_before(op, SIZE, a) if axis is None else _put_before(op, DIM, a, axis % a.type.ndim)
+    total = _put_before(op, PRIMS[np.sum], a, **({} if axis is None else {"axis": axis}), keepdims=True)
+    apart = _put_before(op, SUB, a, _put_before(op, DIV, total, count))
+    total = _put_before(op, PRIMS[np.sum], _put_before(op, MUL, apart, apart), **given)
+    if ddof:
+        count = _put_before(op, SUB, count, ddof)
+    if op.prim is PRIMS[np.var]:
+        op.prim, op.args, op.kwargs = DIV, (total, count), {}
+    else:
+        op.prim, op.args, op.kwargs = PRIMS[np.sqrt], (_put_before(op, DIV, total, count),), {}
 
 
 __all__ = ["take_shortcuts"]

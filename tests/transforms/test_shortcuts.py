@@ -150,3 +150,49 @@ def test_the_mean_of_what_is_rolled():
         return np.tanh(np.mean(np.roll(x, 1)))
 
     np.testing.assert_allclose(ad.grad(f)(ARRAYS["vector"]), differences(f, ARRAYS["vector"]), rtol=1e-5, atol=1e-8)
+
+
+DEVIATIONS = [
+    lambda x: np.var(x),
+    lambda x: np.std(x, ddof=1),
+    lambda x: np.std(x, axis=0),
+    lambda x: np.var(x, axis=1, keepdims=True),
+    lambda x: x.std(axis=-1, ddof=1) ** 2,
+    lambda x: np.var(x, 0),
+    lambda x: np.mean(x, axis=1, keepdims=True),
+    lambda x: x.mean(axis=0),
+    lambda x: np.linalg.norm(x, axis=1),
+    lambda x: np.linalg.norm(x, axis=-1, keepdims=True),
+]
+
+
+@pytest.mark.parametrize("number", range(len(DEVIATIONS)))
+def test_deviations_means_and_norms(number):
+    f = DEVIATIONS[number]
+    rows = RNG.normal(size=(200, 3)) * 10.0 ** RNG.integers(-3, 3, (200, 3))
+    for x in [*ARRAYS.values(), rows, np.asfortranarray(rows), rows[::-1, ::2]]:
+        if x.ndim == 2 and x.size:
+            value = ad.value_and_grad(lambda x: np.sum(np.sin(f(x)) * f(x)))
+            text = "".join([line for line in value.source(x).splitlines() if "#" not in line])
+            assert not any(name in text for name in ("np.std", "np.var", "np.mean", "norm(")), text
+            out, gradient = value(x)
+            assert out == np.sum(np.sin(f(x)) * f(x))
+            found, _ = ad.vjp(f, x)
+            assert np.array_equal(found, f(x.copy()))
+            if x.size < 20:
+                want = differences(lambda x: np.sum(np.sin(f(x)) * f(x)), x)
+                assert gradient == pytest.approx(want, abs=1e-7, rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:.*empty slice", "ignore:Degrees of freedom", "ignore:.*encountered in")
+@pytest.mark.parametrize(
+    "f", [lambda x: np.sum(np.var(x, axis=0)), lambda x: np.std(x, ddof=1), lambda x: np.sum(np.var(x, axis=1, ddof=1))]
+)
+def test_deviations_of_too_few(f):
+    for x in (np.ones((1, 1)), np.ones((3, 1)), np.ones((0, 3)), np.ones((1, 3))):
+        assert np.array_equal(ad.value_and_grad(f)(x)[0], f(x), equal_nan=True)
+
+
+def test_the_derivative_of_a_deviation_takes_its_differences():
+    text = ad.value_and_grad(lambda x: np.var(x, axis=0).sum() + np.std(x, axis=0).prod()).source(ARRAYS["matrix"])
+    assert text.count("x - ") == 1, text
