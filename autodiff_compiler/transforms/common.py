@@ -25,6 +25,7 @@ func f(%x: float, %x_dot: float) {
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from ..ir.core import CALL, DERIVED, Function, Op, Region, Value, structural_key
@@ -32,18 +33,21 @@ from ..ir.opset import ACCUM, ADDAT, SET, STORES
 from ..ir.rewrite import replace_values, substitute
 
 
-def merge_equal(fn: Function) -> None:
-    """Take the first of several equal operations, where all but it are a derivative's."""
+def merge_equal(fn: Function, among: Container[Op] | None = None) -> None:
+    """Take the first of several equal operations, where all but it are a derivative's.
+
+    among: the operations that may be the first ones; by default all
+    """
     mapping: dict[Value, Any] = {}
-    _merge(fn.body, [{}], mapping)
+    _merge(fn.body, [{}], mapping, among)
     replace_values(fn.body, mapping)
 
 
-def _merge(region: Region, scopes: list[dict[Any, Op]], mapping: dict[Value, Any]) -> None:
+def _merge(region: Region, scopes: list[dict[Any, Op]], mapping: dict[Value, Any], among: Container[Op] | None) -> None:
     kept = []
     for op in region.ops:
         for inner in op.regions:
-            _merge(inner, [*scopes, {}], mapping)
+            _merge(inner, [*scopes, {}], mapping, among)
         if op.regions or op.prim.effects or op.prim.unique or op.prim is CALL or not op.results:
             # (a function that calls itself may push and pop: each call of an adjoint is another one)
             kept.append(op)
@@ -52,7 +56,8 @@ def _merge(region: Region, scopes: list[dict[Any, Op]], mapping: dict[Value, Any
         key = (op.prim, structural_key(args), structural_key(kwargs) if kwargs else None)
         first = next((scope[key] for scope in scopes if key in scope), None)
         if first is None or not _may_merge(first, op):
-            scopes[-1].setdefault(key, op)
+            if among is None or op in among:
+                scopes[-1].setdefault(key, op)
             kept.append(op)
             continue
         first.checks = first.checks or op.checks

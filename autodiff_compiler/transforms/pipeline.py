@@ -266,9 +266,10 @@ def _numbers(task: Task) -> None:
 
 
 def _take_shortcuts(task: Task) -> None:
-    if take_shortcuts(task.fn, task.before_change):
+    made = take_shortcuts(task.fn, task.before_change)
+    if made is not None:
         task.before_change = None
-        merge_equal(task.fn)  # the derivative of a deviation has the differences, too
+        merge_equal(task.fn, made)  # the derivative of a deviation has the differences, too
 
 
 def _has_regions(task: Task) -> bool:

@@ -34,22 +34,25 @@ from ..ir.telling import give, telling
 ONLY = {"axis", "keepdims", "ddof"}
 
 
-def take_shortcuts(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
-    """Put other operations in the place of slow ones; `before_change` is called if there is something."""
+def take_shortcuts(fn: Function, before_change: Callable[[], None] | None = None) -> set[Op] | None:
+    """Put other operations in the place of slow ones; `before_change` is called if there is something.
+
+    Returns operations that derivatives of what was slow may compute, too; None if nothing is slow.
+    """
     table = _table()
     found = [op for op in fn.body.walk() if op.prim in table and _is_numpys(op)]
     if not found:
-        return False
+        return None
     if before_change is not None:
         before_change()
     uses = collect_uses(fn.body)
-    for op in found:
-        table[op.prim](op, fn, uses)
-    return True
+    made = {v for op in found for v in table[op.prim](op, fn, uses) or ()}
+    differences = [op for op in fn.body.walk() if op.prim is SUB and op.args[1] in made]
+    return {op for op in (*[v.op for v in made], *differences) if op is not None}
 
 
 @cache
-def _table() -> dict[Prim, Callable[[Op, Function, Any], None]]:
+def _table() -> dict[Prim, Callable[[Op, Function, Any], tuple[Value, ...] | None]]:
     return {
         PRIMS[np.roll]: _join, PRIMS[np.mean]: _divide, PRIMS[np.linalg.norm]: _root_of_squares,
         PRIMS[np.var]: _sum_of_squares, PRIMS[np.std]: _sum_of_squares,
@@ -91,92 +94,95 @@ def _join(op: Op, fn: Function, uses: Any) -> None:
     op.args = (tuple(parts), *([axis % n] if axis % n else []))
 
 
-def _divide(op: Op, fn: Function, uses: Any) -> None:
-    """``np.mean`` of some elements: NumPy divides their sum by their number, too."""
-    a = op.args[0]
-    given = {**dict(zip(("axis",), op.args[1:])), **op.kwargs}
-    axis = given.get("axis")
-    if (
-        "ddof" in given
-        or len(op.args) > 2
-        or a.type.dtype != np.float64
-        or not a.type.dims
-        or (axis is None and "keepdims" in given)
-    ):
-        return
+def _given(op: Op) -> tuple[int | None, dict[str, Any], int] | None:
+    """The axis that is reduced, what a sum along it is given, and `ddof`; None if there is more, or unknown.
+
+    There is an element, and with ``ddof=1`` a second one: otherwise, NumPy warns in its own words.
+    """
+    a, given = op.args[0], {**dict(zip(("axis",), op.args[1:])), **op.kwargs}
+    axis, ddof, keepdims = given.get("axis"), given.get("ddof", 0), given.get("keepdims", False)
+    if a.type.dtype != np.float64 or not a.type.dims or len(op.args) > 2 or type(keepdims) is not bool:
+        return None
+    if (axis is not None and type(axis) is not int) or type(ddof) is not int or ddof not in (0, 1):
+        return None
     assert op.parent is not None
-    dims = op.parent.dims
-    if not all(map(dims.not_zero, a.type.dims)):
-        return  # of no elements, it warns in its own words
-    if axis is not None:
-        _divide_along(op, given, uses)
-        return
-    alike = [p for p in fn.params if p.type.kind == "array" and p.type.duck is None and p.type.ndim == a.type.ndim]
-    if a.op is not None and len(uses.get(a, ())) < 2:  # it would need a name, which what it is made of may have
-        named = [x for x in a.op.operands() if x.op is not None and len(uses.get(x, ())) > 1 and x.op.prim is not GET]
-        alike += [x for x in named if x.type.kind == "array" and x.type.duck is None and x.type.ndim == a.type.ndim]
-    alike = [p for p in alike if all(map(dims.same, p.type.dims or (), a.type.dims))]
-    if not alike and len(uses.get(a, ())) < 2 and a.op is not None:
-        return
-    give(op.result, telling(op.result))
-    total = _put_before(op, PRIMS[np.sum], a)
-    count = _put_before(op, SIZE, alike[0] if alike else a)
-    op.prim, op.args, op.kwargs = DIV, (total, count), {}
+    if not all(map(op.parent.dims.not_zero, a.type.dims)):
+        return None
+    if axis is None:
+        return None if keepdims or (ddof and all(d == 1 for d in a.type.dims)) else (None, {}, ddof)
+    if not -a.type.ndim <= axis < a.type.ndim or (ddof and a.type.dims[axis] == 1):
+        return None
+    return axis % a.type.ndim, {"axis": axis, **({"keepdims": True} if keepdims else {})}, ddof
 
 
-def _divide_along(op: Op, given: dict[str, Any], uses: Any) -> None:
-    """``np.mean`` along the last axis, or the one before, which may be that of many short rows."""
-    a, axis, rank = op.args[0], given["axis"], op.args[0].type.ndim
-    if type(axis) is not int or rank < 2 or axis % rank < rank - 2 or not -rank <= axis < rank:
-        return
-    if len(uses.get(a, ())) < 2 and a.op is not None:
-        return  # it would need a name
+def _count(op: Op, axis: int | None, fn: Function, uses: Any) -> Value | None:
+    """How many elements there are, in all or along an axis, by the shape of an array that has a name."""
+    a, region = op.args[0], op.parent
+    assert region is not None
+    same = region.dims.same
+    beside = [] if a.op is None else [v for v in a.op.operands() if v.op is None or len(uses[v]) > 1]
+    for x in [*fn.params, *([a] if a.op is None or len(uses.get(a, ())) > 1 else []), *beside]:
+        if x.type.kind != "array" or x.type.duck is not None or x.type.dims is None:
+            continue
+        if axis is None and x.type.ndim == a.type.ndim and all(map(same, x.type.dims, a.type.dims)):
+            return _put_before(op, SIZE, x)
+        at = [k for k, d in enumerate(x.type.dims) if axis is not None and same(d, a.type.dims[axis])]
+        if at:
+            return _put_before(op, DIM, x, at[0])
+    return None
+
+
+def _divide(op: Op, fn: Function, uses: Any) -> tuple[Value, ...]:
+    """``np.mean`` of all elements, or along one of the last two axes, where rows may be short: NumPy divides a sum by
+    the number of elements, too."""
+    found = None if "ddof" in op.kwargs else _given(op)
+    if found is None or (found[0] is not None and found[0] < max(1, op.args[0].type.ndim - 1) - 1):
+        return ()
+    count = _count(op, found[0], fn, uses)
+    if count is None:
+        return ()
     give(op.result, telling(op.result))
-    total, count = _put_before(op, PRIMS[np.sum], a, **given), _put_before(op, DIM, a, axis % rank)
+    total = _put_before(op, PRIMS[np.sum], op.args[0], **found[1])
     op.prim, op.args, op.kwargs = DIV, (total, count), {}
+    return count, total, op.result
 
 
 def _root_of_squares(op: Op, fn: Function, uses: Any) -> None:
     """``np.linalg.norm`` of rows: NumPy computes the root of the sum of squares, too."""
     a, axis = op.args[0], op.kwargs.get("axis")
-    if len(op.args) > 1 or type(axis) is not int or not -a.type.ndim <= axis < a.type.ndim or a.type.ndim < 2:
+    if len(op.args) > 1 or "ddof" in op.kwargs or type(axis) is not int or axis not in (-1, a.type.ndim - 1):
         return
-    if axis % a.type.ndim < a.type.ndim - 1 or a.type.dtype not in (np.float64, np.float32):
+    if a.type.ndim < 2:
+        return  # it takes a product of vectors
+    if a.type.dtype not in (np.float64, np.float32):
         return
     give(op.result, telling(op.result))
     total = _put_before(op, PRIMS[np.sum], _put_before(op, MUL, a, a), **op.kwargs)
     op.prim, op.args, op.kwargs = PRIMS[np.sqrt], (total,), {}
 
 
-def _sum_of_squares(op: Op, fn: Function, uses: Any) -> None:
+def _sum_of_squares(op: Op, fn: Function, uses: Any) -> tuple[Value, ...]:
     """``np.var`` and ``np.std`` by what NumPy computes, too: squares of differences from a mean, and their mean."""
-    a = op.args[0]
-    given = {**dict(zip(("axis",), op.args[1:])), **op.kwargs}
-    axis, ddof = given.pop("axis", None), given.pop("ddof", 0)
-    assert op.parent is not None
-    dims, lengths = op.parent.dims, a.type.dims
-    if len(op.args) > 2 or a.type.dtype != np.float64 or not lengths or type(ddof) is not int or ddof not in (0, 1):
-        return
-    if axis is not None:
-        if type(axis) is not int or not -len(lengths) <= axis < len(lengths):
-            return
-        lengths, given["axis"] = (lengths[axis],), axis
-    # There is more than one element: of none, and of one with ddof=1, NumPy warns in its own words.
-    if not all(map(dims.not_zero, a.type.dims)) or (ddof and all(d == 1 for d in lengths)):
-        return
-    if type(given.get("keepdims", False)) is not bool or (axis is None and given.get("keepdims")):
-        return
+    a, found = op.args[0], _given(op)
+    if found is None:
+        return ()
+    axis, along, ddof = found
     give(op.result, telling(op.result))
-    count = _put_before(op, SIZE, a) if axis is None else _put_before(op, DIM, a, axis % a.type.ndim)
-    total = _put_before(op, PRIMS[np.sum], a, **({} if axis is None else {"axis": axis}), keepdims=True)
-    apart = _put_before(op, SUB, a, _put_before(op, DIV, total, count))
-    total = _put_before(op, PRIMS[np.sum], _put_before(op, MUL, apart, apart), **given)
+    whole = axis is None and a.type.ndim > 1
+    count = _put_before(op, SIZE, a) if whole else _put_before(op, DIM, a, axis or 0)
+    total = _put_before(op, PRIMS[np.sum], a, axis=along.get("axis"), keepdims=True)
+    mean = _put_before(op, DIV, total, count)
+    apart = _put_before(op, SUB, a, mean)
+    square = _put_before(op, MUL, apart, apart)
+    shared = (count, total, mean, apart, square)
+    total = _put_before(op, PRIMS[np.sum], square, **along)
     if ddof:
         count = _put_before(op, SUB, count, ddof)
-    if op.prim is PRIMS[np.var]:
-        op.prim, op.args, op.kwargs = DIV, (total, count), {}
-    else:
+    if op.prim is PRIMS[np.std]:
         op.prim, op.args, op.kwargs = PRIMS[np.sqrt], (_put_before(op, DIV, total, count),), {}
+    else:
+        op.prim, op.args, op.kwargs = DIV, (total, count), {}
+    return (*shared, total)
 
 
 __all__ = ["take_shortcuts"]

@@ -23,5 +23,5 @@ def loss_grad(params_w, params_b, params_scale, x):
     h_sq = h * h
     n = h_sq.size
     # adjoint of line 9: h = np.tanh(x @ params["w"] + params["b"])
-    x_params_w_bar = 2.0 * (params_scale / n) * h * (1.0 - h_sq)
+    x_params_w_bar = 2.0 * (params_scale / n) * h * (1.0 - h * h)
     return {"w": x.T @ x_params_w_bar, "b": column_sums(x_params_w_bar), "scale": h_sq.sum() / n}
