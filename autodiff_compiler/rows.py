@@ -45,7 +45,7 @@ def row_maxima(x: Any) -> Any:
     >>> row_maxima(np.arange(6.0).reshape(3, 2))
     array([1., 3., 5.])
     """
-    return _extreme(np.maximum, x)
+    return _folded(np.maximum, x)
 
 
 def row_minima(x: Any) -> Any:
@@ -54,10 +54,28 @@ def row_minima(x: Any) -> Any:
     >>> row_minima(np.arange(6.0).reshape(3, 2))
     array([0., 2., 4.])
     """
-    return _extreme(np.minimum, x)
+    return _folded(np.minimum, x)
 
 
-def _extreme(ufunc: Any, x: Any) -> Any:
+def row_all(x: Any) -> Any:
+    """``x.all(axis=-1)`` of an array of booleans with two axes or more.
+
+    >>> row_all(np.array([[True, False], [True, True]]))
+    array([False,  True])
+    """
+    return _folded(np.logical_and, x)
+
+
+def row_any(x: Any) -> Any:
+    """``x.any(axis=-1)`` of an array of booleans with two axes or more.
+
+    >>> row_any(np.array([[True, False], [False, False]]))
+    array([ True, False])
+    """
+    return _folded(np.logical_or, x)
+
+
+def _folded(ufunc: Any, x: Any) -> Any:
     if not _has_short_rows(x):
         return ufunc.reduce(x, axis=-1)
     out = ufunc(x[..., 0], x[..., 1])
@@ -117,12 +135,15 @@ def by_columns(ufunc: Any, x: Any, y: Any) -> Any:
 
 
 def take_rows(x: Any, index: Any) -> Any:
-    """``x[index]`` of an array with two axes or more, by an array of ints. `take` needs a tenth of the time.
+    """``x[index]`` of an array with two axes or more, by an array of ints or a vector of booleans. `take` needs a tenth
+    of the time, and `compress` a third.
 
     >>> take_rows(np.arange(6.0).reshape(3, 2), np.array([2, -3]))
     array([[4., 5.],
            [0., 1.]])
     """
+    if index.dtype == bool:
+        return x.compress(index, 0) if x.flags.c_contiguous and len(index) == len(x) else x[index]
     if x.flags.c_contiguous and x.size and (index.ndim == 1 or index.flags.c_contiguous):
         return x.take(index.astype(np.intp, copy=False), 0)
     return x[index]
@@ -157,4 +178,15 @@ def add_at(a: Any, index: Any, v: Any) -> None:
         np.add.at(a, index, v.reshape(count, *a.shape[1:]))
 
 
-__all__ = ["add_at", "by_columns", "column_sums", "row_dots", "row_maxima", "row_minima", "row_sums", "take_rows"]
+__all__ = [
+    "add_at",
+    "by_columns",
+    "column_sums",
+    "row_all",
+    "row_any",
+    "row_dots",
+    "row_maxima",
+    "row_minima",
+    "row_sums",
+    "take_rows",
+]

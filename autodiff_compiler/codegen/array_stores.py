@@ -28,9 +28,10 @@ from ..ir import opset
 from ..ir.core import Builder, Op, Region, Value, type_of
 from ..ir.opset import ACCUM, ADDAT, GET, SET
 from ..ir.types import Ty, same_dtype
-from .expressions import ATOM, Printer, increment, is_index_array
+from .expressions import ATOM, Printer, increment
 from .layout import Store
 from .nesting import C_ORDER, is_augmented, key_of_path
+from .short_axes import FLOATS, is_index_array
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -91,7 +92,7 @@ def _are_rows(items: tuple[Any, ...], base: Ty, v: Ty) -> bool:
         return False
     if index.ndim == base.ndim == 1 and index.dtype == np.intp:
         return False
-    floats = base.kind == v.kind == "array" and base.dtype in (np.float64, np.float32)
+    floats = base.kind == v.kind == "array" and base.dtype in FLOATS
     return floats and same_dtype(base.dtype, v.dtype) and v.ndim == index.ndim + base.ndim - 1
 
 

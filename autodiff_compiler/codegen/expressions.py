@@ -29,10 +29,11 @@ from ..ir import opset
 from ..ir.core import DERIVED, LOOP, LOOSE, Loc, Op, Prim, Value, type_of
 from ..ir.rewrite import enclosing
 from ..ir.spelling import identifier, literal, requoted
-from ..ir.types import Ty, same_dtype
+from ..ir.types import same_dtype
 from ..operations.choices import OVER, QUOTIENT, RATIO
 from ..operations.choices import PRODUCT as STRONG_PRODUCT
 from .names import Naming, home_of_kernel, is_kernel, part_of_scipy
+from .short_axes import FLOATS, is_broadcast_between, is_numpys, names_rows, over_rows, sums
 
 # How tightly an expression binds, from loose to tight.
 TERNARY, NOT, COMPARE, BITOR, BITXOR, BITAND, SHIFT, SUM, PRODUCT, UNARY, POWER, ATOM = range(1, 13)
@@ -186,7 +187,7 @@ class Printer:
         if prim.fn in _AS_OPERATOR and len(args) == 2 and not op.kwargs:
             if any(type_of(a).kind in ("array", "generic") for a in args):
                 return self.binary(_AS_OPERATOR[prim.fn], args[0], args[1])
-        if prim in _UFUNCS and _is_broadcast_between(*map(type_of, args)):
+        if prim in _UFUNCS and is_broadcast_between(*map(type_of, args)):
             self.helpers.add("by_columns")
             return f"by_columns(np.{_UFUNCS[prim]}, {self.show(args[0])}, {self.show(args[1])})", ATOM
         if prim.name in _BINARY and len(args) == 2 and prim.fn in _OPERATOR_FNS:
@@ -251,6 +252,11 @@ class Printer:
         parts = [self.show(a) for a in op.args]
         parts += [f"{k}={self.show(v)}" for k, v in op.kwargs.items()]
         return f"{name}({', '.join(parts)})"
+
+    def helper(self, name: str, *args: Any) -> str:
+        """A call of a helper of the runtime's."""
+        self.helpers.add(name)
+        return f"{name}({', '.join(map(self.show, args))})"
 
     def callee(self, prim: Prim) -> str:
         if prim.name.startswith(("np.", "math.")):
@@ -361,37 +367,12 @@ def _is_repeated(op: Op) -> bool:
     return any(region.op is not None and region.op.prim is LOOP for region in enclosing(op.parent))
 
 
-def _is_numpys(x: Any) -> bool:
-    """Its methods are those of NumPy's arrays."""
-    t = type_of(x)
-    return t.kind == "array" and t.duck is None
-
-
 def _get(p: Printer, op: Op) -> tuple[str, int]:
     base, path = op.args
-    if len(path) == 1 and path[0][0] == "index" and _names_rows(path[0][1], base):
-        return _helper(p, "take_rows", base, path[0][1][0]), ATOM
+    if names_rows(path, base):
+        return p.helper("take_rows", base, path[0][1][0]), ATOM
     text = p.show(base, ATOM)
     return p.place(text, path) if path[-1][0] == "index" else p.part(text, path), ATOM
-
-
-def _names_rows(items: tuple[Any, ...], base: Any) -> bool:
-    """An array of ints alone is the index of an array that has rows."""
-    t = type_of(base)
-    rows = _is_numpys(base) and t.ndim is not None and t.ndim > 1 and t.dtype is not None and t.dtype.kind in "biufc"
-    return rows and len(items) == 1 and is_index_array(items[0])
-
-
-def is_index_array(x: Any) -> bool:
-    """An array of ints, and not an int."""
-    t = type_of(x)
-    return type(x) is Value and _is_numpys(x) and t.dtype is not None and t.dtype.kind == "i" and bool(t.ndim)
-
-
-def _helper(p: Printer, name: str, *args: Any) -> str:
-    """A call of a helper of the runtime's."""
-    p.helpers.add(name)
-    return f"{name}({', '.join(map(p.show, args))})"
 
 
 def _get_stored(p: Printer, op: Op) -> tuple[str, int]:
@@ -540,10 +521,10 @@ def _range_len(p: Printer, op: Op) -> tuple[str, int]:
 
 
 def _sum(p: Printer, op: Op) -> tuple[str, int]:
-    reduced = _reduced(p, op, "row_sums", op.tag not in (DERIVED, LOOSE))
-    if reduced:
-        return reduced, ATOM
-    if _is_numpys(op.args[0]) and len(op.args) == 1:
+    short = sums(p, op)
+    if short:
+        return short, ATOM
+    if is_numpys(op.args[0]) and len(op.args) == 1:
         parts = [f"{k}={p.show(v)}" for k, v in op.kwargs.items() if not (v is None and k == "axis" or v is False)]
         if p.quick and op.kwargs.keys() <= {"axis", "keepdims"} and type_of(op.args[0]).is_float:
             axis = p.show(op.kwargs.get("axis"))
@@ -553,51 +534,13 @@ def _sum(p: Printer, op: Op) -> tuple[str, int]:
     return p.call(op), ATOM
 
 
-def _reduced(p: Printer, op: Op, over_rows: str, exact: bool | None = None) -> str | None:
-    """A call of one of the functions of `rows`, for an array whose rows may be short.
-
-    exact: sums of columns have the bits of NumPy's, or None if what is computed is no sum
-    """
-    x, axis, keepdims = op.args[0], op.kwargs.get("axis"), op.kwargs.get("keepdims", False)
-    t = type_of(x)
-    counted = exact is not None and t.dtype == bool
-    rank = t.ndim if _is_numpys(x) and (_has_floats(t) or counted) and t.dims and t.dims[-1] != 1 else None
-    if rank is None or rank < 2 or len(op.args) > 1 or not op.kwargs.keys() <= {"axis", "keepdims"}:
-        return None
-    if type(axis) is not int or type(keepdims) is not bool or not -rank <= axis < rank:
-        return None
-    if axis % rank == rank - 1:
-        return _helper(p, over_rows, x) + (f"[{':, ' if rank == 2 else '..., '}None]" if keepdims else "")
-    if exact is not None and axis % rank == rank - 2 and not counted:
-        text = _helper(p, "column_sums", x)
-        kept = ("[None, :]" if rank == 2 else "[..., None, :]") if keepdims else ""
-        return (f"{text[:-1]}, exact=True)" if exact else text) + kept
-    return None
-
-
-def _has_floats(t: Ty) -> bool:
-    return t.dtype == np.float64 or t.dtype == np.float32
-
-
-def _is_broadcast_between(x: Ty, y: Ty) -> bool:
-    """Of two arrays of floats with three axes or more, one is broadcast along the one before the last, and not along
-    its neighbours. NumPy's loops are short there, and slow, if the last axis is. Outer products stay as they are."""
-    if x.duck is not None or y.duck is not None or not (_has_floats(x) and x.dtype == y.dtype and x.dims and y.dims):
-        return False
-    if not len(x.dims) == len(y.dims) > 2:
-        return False
-    if x.dims[-1] == 1 or y.dims[-1] == 1:
-        return False
-    return any(a[-2] == 1 != b[-2] and a[-3] != 1 for a, b in ((x.dims, y.dims), (y.dims, x.dims)))
-
-
-def _extreme(name: str) -> Any:
-    return lambda p, op: (_reduced(p, op, name) or p.call(op), ATOM)
+def _over_rows(name: str, *dtypes: Any) -> Any:
+    return lambda p, op: (over_rows(p, op, name, dtypes) or p.call(op), ATOM)
 
 
 def _einsum(p: Printer, op: Op) -> tuple[str, int]:
     if op.tag in (DERIVED, LOOSE) and len(op.args) == 3 and op.args[0] == "ij,ij->i" and not op.kwargs:
-        return _helper(p, "row_dots", *op.args[1:]), ATOM
+        return p.helper("row_dots", *op.args[1:]), ATOM
     return p.call(op), ATOM
 
 
@@ -701,7 +644,7 @@ _PRINTERS: dict[Prim, Any] = {
 
 
 def _dot(p: Printer, op: Op) -> tuple[str, int]:
-    if len(op.args) == 2 and not op.kwargs and _is_numpys(op.args[0]):
+    if len(op.args) == 2 and not op.kwargs and is_numpys(op.args[0]):
         return f"{p.show(op.args[0], ATOM)}.dot({p.show(op.args[1])})", ATOM
     return p.call(op), ATOM
 
@@ -719,16 +662,16 @@ def _roll(p: Printer, op: Op) -> tuple[str, int]:
     t, rank = type_of(shift), type_of(a).ndim
     axis = 0 if axis is None and rank == 1 else axis
     known = type(axis) is int and rank is not None and -rank <= axis < rank and op.kwargs.keys() <= {"axis"}
-    if not known or not _is_numpys(a) or t.kind != "py" or t.dtype is None or t.dtype.kind != "i":
+    if not known or not is_numpys(a) or t.kind != "py" or t.dtype is None or t.dtype.kind != "i":
         return p.call(op), ATOM
-    return _helper(p, "rolled", a, shift, axis), ATOM
+    return p.helper("rolled", a, shift, axis), ATOM
 
 
 def _part(name: str) -> Any:
     """The real or imaginary part, of an array as its attribute."""
 
     def printed(p: Printer, op: Op) -> tuple[str, int]:
-        numpys = len(op.args) == 1 and not op.kwargs and _is_numpys(op.args[0])
+        numpys = len(op.args) == 1 and not op.kwargs and is_numpys(op.args[0])
         return f"{p.show(op.args[0], ATOM)}.{name}" if numpys else p.call(op), ATOM
 
     return printed
@@ -737,8 +680,10 @@ def _part(name: str) -> Any:
 # NumPy's own functions, whose primitives are made elsewhere
 _BY_FN: dict[Any, Any] = {
     np.sum: _sum,
-    np.max: _extreme("row_maxima"),
-    np.min: _extreme("row_minima"),
+    np.max: _over_rows("row_maxima", *FLOATS),
+    np.min: _over_rows("row_minima", *FLOATS),
+    np.all: _over_rows("row_all", np.bool_),
+    np.any: _over_rows("row_any", np.bool_),
     np.einsum: _einsum,
     np.dot: _dot,
     np.flip: _flip,

@@ -61,6 +61,8 @@ HELPERS = frozenset(
         "full_like",
         "put_back",
         "rolled",
+        "row_all",
+        "row_any",
         "row_dots",
         "row_maxima",
         "row_minima",

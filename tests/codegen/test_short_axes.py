@@ -170,3 +170,20 @@ def test_an_index_out_of_bounds() -> None:
 
     for index in (np.array([0, 300]), np.array([0, -301]), LABELS):
         assert ad.value_and_grad(f)(POINTS, index)[0] == f(POINTS, index)
+
+
+def test_rows_by_masks() -> None:
+    def near(x: Any, limit: Any) -> Any:
+        inside = np.all((x > -limit) & (x < limit), axis=1)
+        far = np.any(np.abs(x) > 2.0, axis=-1, keepdims=True)
+        return np.sum(x[inside] ** 2) + np.sum(np.where(far, x, 0.0) ** 3)
+
+    both = ad.value_and_grad(near)
+    text = both.source(POINTS, 1.0)
+    assert "row_all(" in text and "row_any(" in text and "take_rows(x, " in text
+    for x in LAYOUTS.values():
+        value, gradient = both(x, 1.0)
+        assert value == near(x, 1.0)
+        np.testing.assert_allclose(gradient, ad.grad(near, optimize=False)(x, 1.0), rtol=1e-12)
+        inside, far = np.all(np.abs(x) < 1.0, axis=1), np.any(np.abs(x) > 2.0, axis=1)
+        np.testing.assert_allclose(gradient, 2.0 * x * inside[:, None] + 3.0 * x**2 * far[:, None], rtol=1e-12)

@@ -17,6 +17,8 @@ NUMBERS = [0.0, -0.0, 1.0, -1.5, 1e-300, 3e7, 0.1, np.inf, -np.inf, np.nan]
 
 def same_bits(a: Any, b: Any) -> bool:
     """Up to the signs and payloads of nan, which NumPy's own loops do not agree on."""
+    if a.dtype == bool:
+        return a.shape == b.shape and a.dtype == b.dtype and a.strides == b.strides and np.array_equal(a, b)
     alike = a.shape == b.shape and a.dtype == b.dtype and a.strides == b.strides
     return (
         alike and np.array_equal(a, b, equal_nan=True) and bool(np.all((np.signbit(a) == np.signbit(b)) | np.isnan(a)))
@@ -44,6 +46,11 @@ def test_reductions_of_rows(dtype, k):
             for x in layouts(shape, dtype, rng) if len(shape) < 4 else [rng.standard_normal(shape).astype(dtype)]:
                 assert same_bits(rows.row_sums(x), x.sum(axis=-1)), (x.shape, x.strides)
                 assert same_bits(rows.row_sums(x > 0.0), (x > 0.0).sum(axis=-1))
+                for found, want in [
+                    (rows.row_all(x > -1.0), (x > -1.0).all(-1)),
+                    (rows.row_any(x > 1.0), (x > 1.0).any(-1)),
+                ]:
+                    assert same_bits(found, want)
                 assert same_bits(rows.column_sums(x > 0.0), (x > 0.0).sum(axis=-2))
                 assert same_bits(rows.column_sums(x, exact=True), x.sum(axis=-2)), (x.shape, x.strides)
                 if k:
@@ -93,7 +100,8 @@ def test_rows_by_index(shape):
     at = [
         np.array([0, -1, 2, 2]), np.array([], np.int64), np.arange(9)[::-1], np.arange(18)[::2] % 9,
         rng.integers(0, 5, (4, 3)), rng.integers(0, 5, (4, 3)).T, np.broadcast_to(np.array(2), (3, 4)), np.array([n]),
-        np.array([-n - 1]), np.array([0, 1], np.int32),
+        np.array([-n - 1]), np.array([0, 1], np.int32), rng.random(n) < 0.5, np.zeros(n, bool),
+        np.ones(2 * n, bool)[::2], np.ones(n + 1, bool), np.ones(1, bool),
     ]  # fmt: skip
     for x in layouts(shape, np.float64, rng):
         for index in at:
