@@ -82,6 +82,9 @@ def _added(p: Printer, base: str, path: tuple[Any, ...], v: Any, op: Op) -> str:
     if len(path) == 1 and _are_rows(path[0][1], type_of(op.args[0]), type_of(v)):
         p.helpers.add("add_at")
         return f"add_at({head}, {p.show(path[0][1][0])}, {p.show(v)})"
+    if len(path) == 1 and _are_columns(path[0][1], op.args[0], v):
+        p.helpers.add("add_at")
+        return f"add_at({head}.T, {p.show(path[0][1][1])}, {p.show(v, ATOM)}.T)"
     return f"np.add.at({head}, {p.subscript(path[-1][1], nested=True)}, {p.show(v)})"
 
 
@@ -94,6 +97,18 @@ def _are_rows(items: tuple[Any, ...], base: Ty, v: Ty) -> bool:
         return False
     floats = base.kind == v.kind == "array" and base.dtype in FLOATS
     return floats and same_dtype(base.dtype, v.dtype) and v.ndim == index.ndim + base.ndim - 1
+
+
+def _are_columns(items: tuple[Any, ...], base: Any, v: Any) -> bool:
+    """A vector of ints names columns of a matrix, which are rows of the transposed one."""
+    both = type_of(base).ndim == type_of(v).ndim == 2 and len(items) == 2
+    return (
+        both
+        and type(items[0]) is slice
+        and items[0] == slice(None)
+        and type_of(items[1]).ndim == 1
+        and _are_rows(items[1:], type_of(base), type_of(v))
+    )
 
 
 def _axes_at(base: Any, path: tuple[Any, ...]) -> int | None:

@@ -97,6 +97,10 @@ def corners(x, k):
     return np.sum(x[k] ** 2)
 
 
+def columns(x, left, right):
+    return np.sum(np.sqrt(np.sum((x[:, left] - x[:, right] + 2.0) ** 2, axis=0)))
+
+
 def test_other_index_arrays():
     """For a matrix of ints there is `add_at`, for masks and two vectors np.add.at."""
     x, index = RNG.normal(size=(6, 5)), RNG.integers(0, 5, (40, 2))
@@ -106,4 +110,11 @@ def test_other_index_arrays():
         expected = np.zeros_like(array)
         np.add.at(expected, index, 2.0 * array[index])
         np.testing.assert_array_equal(g(array, index), expected)
+    left, right = RNG.integers(-20, 20, 150), RNG.integers(0, 20, 150)
+    for array in (RNG.normal(size=(3, 20)), RNG.normal(size=(20, 3)).T):
+        value, gradient = ad.value_and_grad(columns)(array, left, right)
+        assert value == columns(array, left, right)
+        expected = ad.value_and_grad(columns, optimize=False)(array, left, right)[1]
+        np.testing.assert_allclose(gradient, expected, rtol=1e-12)
+    assert "add_at(x_bar.T, left, " in ad.grad(columns).source(array, left, right)
     assert "np.add.at" in ad.grad(lambda x, k: np.sum(x[k[:, 0], k[:, 1]] ** 2)).source(x, index)

@@ -53,6 +53,7 @@ def test_reductions_of_rows(dtype, k):
                     assert same_bits(found, want)
                 assert same_bits(rows.column_sums(x > 0.0), (x > 0.0).sum(axis=-2))
                 assert same_bits(rows.column_sums(x, exact=True), x.sum(axis=-2)), (x.shape, x.strides)
+                assert same_bits(rows.column_sums(x.T, exact=True), x.T.sum(axis=-2)), (x.shape, x.strides)
                 if k:
                     assert same_bits(rows.row_maxima(x), x.max(axis=-1)), (x.shape, x.strides)
                     assert same_bits(rows.row_minima(x), x.min(axis=-1)), (x.shape, x.strides)
