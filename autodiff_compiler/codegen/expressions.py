@@ -534,6 +534,17 @@ def _sum(p: Printer, op: Op) -> tuple[str, int]:
     return p.call(op), ATOM
 
 
+def _minimum(p: Printer, op: Op) -> tuple[str, int]:
+    """Where the largest number is the other operand, and the result is only read."""
+    user = p.inlined.get(op)
+    if len(op.args) == 2 and not op.kwargs and isinstance(user, Op) and user.prim in _UFUNCS:
+        x, largest = op.args
+        t = type_of(x)
+        if is_numpys(x) and t.dtype in FLOATS and type(largest) is float and largest == float(np.finfo(t.dtype).max):
+            return p.helper("finite", x), ATOM
+    return p.call(op), ATOM
+
+
 def _over_rows(name: str, *dtypes: Any) -> Any:
     return lambda p, op: (over_rows(p, op, name, dtypes) or p.call(op), ATOM)
 
@@ -685,6 +696,7 @@ _BY_FN: dict[Any, Any] = {
     np.all: _over_rows("row_all", np.bool_),
     np.any: _over_rows("row_any", np.bool_),
     np.einsum: _einsum,
+    np.minimum: _minimum,
     np.dot: _dot,
     np.flip: _flip,
     np.roll: _roll,

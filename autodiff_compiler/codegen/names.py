@@ -57,6 +57,7 @@ HELPERS = frozenset(
         "column_sums",
         "copy",
         "dim",
+        "finite",
         "format_",
         "full_like",
         "put_back",

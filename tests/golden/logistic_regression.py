@@ -15,6 +15,7 @@ arguments = (np.array([0.3, -0.2, 0.1]), np.linspace(-1.0, 1.2, 12).reshape(4, 3
 
 # === emitted ===
 import numpy as np
+from autodiff_compiler.runtime import finite
 
 
 def loss_grad(w, x, y):
@@ -25,4 +26,4 @@ def loss_grad(w, x, y):
     t2 = -1.0 / x.shape[0]
     # adjoint of line 9: p = 1 / (1 + np.exp(-(x @ w)))
     t = (t2 * y / p - t2 * (1 - y) / (1 - p)) / t * p
-    return t * np.minimum(exp_minus_x_w, 1.7976931348623157e308) @ x
+    return t * finite(exp_minus_x_w) @ x

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from autodiff_compiler.runtime import finite
 
 X = np.array([[0.3, -0.9, 0.4], [1.2, 0.1, -0.5], [0.7, 0.8, -1.1]])
 CUT = "1.7976931348623157e308"
@@ -46,8 +47,45 @@ def test_what_cannot_overflow_is_not_cut(exponent: Callable[[Any], Any], small: 
         return np.sum(1.0 / (1.0 + np.exp(exponent(x))))
 
     gradient = ad.grad(gates)
-    assert (CUT in gradient.source(X)) != small
+    assert (CUT in gradient.source(X) or "finite(" in gradient.source(X)) != small
     for scale in (1.0, 1e3):
         with np.errstate(all="ignore"):
             assert np.all(np.isfinite(gradient(scale * X)))
     ad.check_grads(gates, (X,), order=1)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [3, 5000])
+def test_infinities_are_the_largest_number(dtype: Any, n: int) -> None:
+    largest = np.finfo(dtype).max
+    for special in ([], [-np.inf], [np.nan], [np.inf], [np.inf, np.nan], [largest]):
+        x = np.linspace(-1.0, 1.0, n, dtype=dtype)
+        x[: len(special)] = special
+        before = x.copy()
+        with np.errstate(all="raise"):
+            assert np.array_equal(finite(x), np.minimum(x, largest), equal_nan=True)
+        assert finite(x).dtype == dtype and np.array_equal(x, before, equal_nan=True)
+
+
+def test_a_gate_of_a_large_array() -> None:
+    def gate(x: Any) -> Any:
+        return np.sum(x / (1.0 + np.exp(-x)))
+
+    def twice(x: Any) -> Any:
+        e = np.exp(x)
+        return np.sum(e), np.sum(e * e)
+
+    x = np.linspace(-800.0, 800.0, 5000)
+    for y in (x, x[2000:], np.abs(x)):
+        both = ad.value_and_grad(gate)
+        assert "finite(" in both.source(y)
+        with np.errstate(over="ignore"):
+            value, gradient = both(y)
+            assert value == gate(y)
+            np.testing.assert_array_equal(gradient, ad.grad(gate, optimize=False)(y))
+            assert np.all(np.isfinite(gradient))
+    small = x / 800.0
+    _, pullback = ad.vjp(twice, small)
+    for _ in range(2):  # what is returned by `finite` is an array of the forward sweep, to which nothing is added
+        found = pullback((1.0, 1.0))[0]
+        np.testing.assert_allclose(found, np.exp(small) + 2.0 * np.exp(2.0 * small), rtol=1e-12)
