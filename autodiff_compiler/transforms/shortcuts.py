@@ -46,7 +46,10 @@ def take_shortcuts(fn: Function, before_change: Callable[[], None] | None = None
     if before_change is not None:
         before_change()
     uses = collect_uses(fn.body)
+    deviates = any(table[op.prim] is _sum_of_squares for op in found)
     made = {v for op in found for v in table[op.prim](op, fn, uses) or ()}
+    if not deviates:
+        return set()  # to share a mean, or a number of elements, would only take a name
     differences = [op for op in fn.body.walk() if op.prim is SUB and op.args[1] in made]
     return {op for op in (*[v.op for v in made], *differences) if op is not None}
 
