@@ -123,7 +123,7 @@ def _count(op: Op, axis: int | None, fn: Function, uses: Any) -> Value | None:
     a, region = op.args[0], op.parent
     assert region is not None
     same = region.dims.same
-    beside = [] if a.op is None else [v for v in a.op.operands() if v.op is None or len(uses[v]) > 1]
+    beside = [] if a.op is None else [v for v in a.op.operands() if v.op is None or len(uses.get(v, ())) > 1]
     for x in [*fn.params, *([a] if a.op is None or len(uses.get(a, ())) > 1 else []), *beside]:
         if x.type.kind != "array" or x.type.duck is not None or x.type.dims is None:
             continue

@@ -162,6 +162,8 @@ DEVIATIONS = [
     lambda x: np.mean(x, axis=1, keepdims=True),
     lambda x: x.mean(axis=0),
     lambda x: np.linalg.norm(x, axis=1),
+    lambda x: np.mean(np.linalg.norm(x, axis=1)),
+    lambda x: np.std(np.mean(x, axis=1, keepdims=True) * x, axis=0),
     lambda x: np.linalg.norm(x, axis=-1, keepdims=True),
 ]
 
