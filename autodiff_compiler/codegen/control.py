@@ -267,22 +267,30 @@ def _head(e: Emitter, op: Op) -> Block:
     counted = len(items) < e.use_count.get(index, 0)
     if pops and (counted or items) and not _is_largest(e, op, [pop.results for pop in pops]):
         pops = []
-    if counted:
-        items = []
-    for taken in ([*items, *pops], items) if items and pops else ([*items, *pops],):
+    both = ([*items, *pops], pops if counted else items, items)
+    for taken in both if items and pops else ([*items, *pops],):
         rows = [[index]] if counted else []
         rows += [x.results for x in taken]
         over = [e.printer.range(op.range)] if counted else []
-        over += [*_over_items(e, op, items), *[f"reversed({e.naming.of(pop.args[0])})" for pop in taken[len(items) :]]]
+        over += _over_items(e, op, [x for x in taken if x.prim is LIST_ITEM])
+        over += [f"reversed({e.naming.of(pop.args[0])})" for pop in taken if pop.prim is POP]
         names, head = _targets(e, rows)
         shown = over[0] if len(over) == 1 else f"zip({', '.join(over)})"
+        all_of_one = counted and len(taken) == len(items) == 1 and _is_all(op, items[0])
+        if all_of_one:
+            shown = f"enumerate({over[1]})"
         if taken and len(f"for {head} in {shown}:") + 4 * len(list(enclosing(op.parent))) <= WIDTH:
             e.taken.update(taken)
-            if not counted:
+            if not counted or all_of_one:
                 e.unprinted |= e.printer.names_in(op.range)
             return Block("for", f"{head} in {shown}", [], binds=names)
     names, head = _targets(e, [[index]])
     return Block("for", f"{head} in {e.printer.range(op.range)}", [], binds=names)
+
+
+def _is_all(loop: Op, item: Op) -> bool:
+    """The loop runs over all of the list, from its start."""
+    return not (loop.range[3:] and loop.range[3]) and item.args[3:] == (0, None)  # type: ignore[index]
 
 
 def _over_items(e: Emitter, loop: Op, items: list[Op]) -> list[str]:

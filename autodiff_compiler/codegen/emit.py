@@ -132,6 +132,7 @@ class Emitter:
         self.ducks = any(duck_in(p.type) is not None for p in fn.params)
         self.notes: list[Note] = []
         self.commented: Statement | None = None  # the statement that the last note names
+        self.reads: tuple[list[Line], int] | None = None  # where reads begin that no note stands in front of
         self.maybe = maybe
         # By region, and from its end: the most axes of an array that an operation, or one behind it, makes.
         self.axes_from: dict[Region, list[float]] = {}
@@ -237,8 +238,8 @@ class Emitter:
     def emit_return(self, exits: list[Any], result: Callable[[list[str]], str], depth: int) -> None:
         """The last statement. If it is too long for a line, the longest of the results have statements of their own."""
         plain = list(map(self.printer.show, exits))
-        best: tuple[list[Assignment], list[str]] = [], plain
-        count = len(wrapped(f"return {result(plain)}", 4 * depth))
+        best: tuple[list[Assignment], str] = [], result(plain)
+        count = len(wrapped(f"return {best[1]}", 4 * depth))
         long = [k for k, v in enumerate(exits) if type(v) is Value and v.op in self.inlined]
         long.sort(key=lambda k: (not exits[k].hint, -len(plain[k])))  # those with names first
         for n in range(1, min(len(long), count - 1, 8) + 1):
@@ -246,10 +247,13 @@ class Emitter:
             shown = [line.text for line in on_one_line([*lines], depth)]  # type: ignore[union-attr]
             total = sum(len(wrapped(text, 4 * depth)) for text in [*shown, f"return {result(texts)}"])
             if total < count and self._in_order(exits, long[:n]):
-                best, count = (lines, texts), total
+                best, count = (lines, result(texts)), total
+        at_once = layout.arrays_at_once(result(plain))
+        if count > 1 and at_once is not None and len(wrapped(f"return {at_once}", 4 * depth)) <= count:
+            best = [], at_once
         self.lines += best[0]
         self.naming.fixed |= {name for line in best[0] for name in line.names}
-        self.line(f"return {result(best[1])}")
+        self.line(f"return {best[1]}")
 
     def _with_statements(
         self, exits: list[Any], texts: list[str], chosen: list[int], nested: bool
@@ -339,12 +343,17 @@ class Emitter:
             return
         if op.again or self.is_read(op):
             self.commented = None  # what is repeated is no adjoint
+            if self.reads is None or self.reads[0] is not self.lines:
+                self.reads = self.lines, len(self.lines)
             return
+        reads, self.reads = self.reads, None
         statement = self.statement_at(op.loc)
         if statement == self.commented:
             return
         self.notes.append(Note(statement))
-        self.lines.append(self.notes[-1])
+        # What is read in front of the statement is read for it.
+        at = reads[1] if reads is not None and reads[0] is self.lines else len(self.lines)
+        self.lines.insert(at, self.notes[-1])
         self.commented = statement
 
     def is_read(self, op: Op) -> bool:

@@ -33,6 +33,8 @@ WEIGHTS = {"for": 1, "while": 1, "with": 1, "try": 1, "except": 2}
 
 WORD = re.compile(r"[^\W\d]\w*")
 COUNT = re.compile(r"\w+|\w+\.shape\[\d+\]")  # numbers, flags and lengths
+_ARRAY = re.compile(r"np\.array\((\w+)\)")
+_ARRAYS = re.compile(r"(?<!\w)\(((?:np\.array\(\w+\), )+np\.array\(\w+\))\)")
 BREAK = "break"
 LONG = 72  # characters; statements that bind several variables, or choose a value, are no longer
 LEAVE = "return True"  # a ``break`` in a part that was moved into a function
@@ -139,6 +141,19 @@ def either(cond: str, then: str, orelse: str) -> str | None:
             terms = [f"({text})" if against in text else text for text in (cond, other)]
             return word.join(terms)
     return None
+
+
+def arrays_at_once(text: str) -> str | None:
+    """The expression, with one call for the arrays of a tuple that are all made of lists; None if there are none.
+
+    >>> arrays_at_once("value, (np.array(x_bar), np.array(y_bar), np.array(z_bar))")
+    'value, tuple(map(np.array, (x_bar, y_bar, z_bar)))'
+    """
+    found = _ARRAYS.fullmatch(f"({text})") or _ARRAYS.search(text)
+    if found is None:
+        return None
+    made = f"tuple(map(np.array, ({', '.join(_ARRAY.findall(found[1]))})))"
+    return f"{found.string[: found.start()]}{made}{found.string[found.end() :]}"
 
 
 def one_by_one(names: list[str], values: list[str], longest: int) -> list[Line]:
@@ -253,14 +268,14 @@ def outline(body: list[Line], given: set[str], name: Callable[[str], str], depth
     if not parts:
         return
     own = given | _stored(body)
-    words = [_words(body), *[_words(moved) for _, moved in parts]]
+    found = [set(words(body)), *[set(words(moved)) for _, moved in parts]]
     missing: dict[str, None] = {}
     head: list[Line] = []
     for k, (part, moved) in enumerate(parts):
         shared = []
         for variable in sorted(_stored(moved) - {"_"}):
             if variable not in own:
-                if not any(variable in found for j, found in enumerate(words) if j != k + 1):
+                if not any(variable in names for j, names in enumerate(found) if j != k + 1):
                     continue
                 missing[variable] = None
             shared.append(variable)
@@ -308,10 +323,10 @@ def _stored(lines: list[Line]) -> set[str]:
     return found
 
 
-def _words(lines: list[Line]) -> set[str]:
-    """All names in these lines, and other words."""
+def words(lines: list[Line]) -> list[str]:
+    """All names in these lines, and other words, each as often as it is there."""
     texts = (line if isinstance(line, str) else line.text for line in _walk(lines, True))
-    return {word for text in texts for word in WORD.findall(text)}
+    return [word for text in texts for word in WORD.findall(text)]
 
 
-__all__ = ["BREAK", "Assignment", "Block", "Line", "Store", "branches", "chosen", "either", "flat", "outline"]
+__all__ = ["BREAK", "Assignment", "Block", "Line", "Store", "branches", "chosen", "either", "flat", "outline", "words"]

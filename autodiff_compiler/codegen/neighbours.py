@@ -8,12 +8,25 @@ values are computed before a variable is bound, so no value reads a variable tha
 ['x_bar, y_bar = np.zeros_like(x), np.zeros_like(y)']
 >>> [line.text for line in on_one_line([Store("rows[i]", "x"), Store("columns[i]", "x_bar")])]
 ['rows[i], columns[i] = x, x_bar']
+
+What a loop begins with stands in front of it, and a list that only its head reads is made there:
+
+>>> lines = [Assignment([name], "=", value) for name, value in (("saved", "[]"), ("r", "x.tolist()"), ("s", "s0"))]
+>>> out = []
+>>> layout.flat(on_one_line([*lines, Block("for", "x_i in r", ["saved.append(s)"], binds=["x_i"])]), 0, out)
+>>> for line in out:
+...     print(line)
+saved, s = [], s0
+for x_i in x.tolist():
+    saved.append(s)
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 
+from . import layout
 from .layout import WORD, Assignment, Block, Line, Store
 from .notes import Note
 
@@ -29,12 +42,21 @@ _PART = re.compile(r"(\w+)\[[^\[\]]*\]")
 # What variables begin with: numbers, beside an array of zeros or an empty list.
 _NUMBER = r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?"
 _NUMBERS = re.compile(rf"(?:[^\W\d]\w*, )*{_NUMBER}(?:, (?:{_NUMBER}|[^\W\d]\w*))*")
+# What variables of loops begin with.
+_FIRSTS = re.compile(rf"(?:{_NUMBER}|[^\W\d]\w*|\[\])(?:, (?:{_NUMBER}|[^\W\d]\w*))*")
+_NEW = re.compile(rf"\[\]|{_NUMBER}(?:, {_NUMBER})*")
+_TOLIST = re.compile(r"\w+\.tolist\(\)")
 _ZEROS = re.compile(r"np\.(?:zeros|empty)(?:_like)?\((?:[\w.]*(?:\[\w+\])?|\([^()]*\))\)")
 _UNLIKE = re.compile(r"[\"'{]| if | for | or | and |lambda |\.pop\(")  # and stays on a line of its own
 
 
 def on_one_line(lines: list[Line], depth: int = 0) -> list[Line]:
     """The lines, with one in the place of neighbours that are alike; also in the blocks among them."""
+    return _on_one_line(lines, depth, Counter(layout.words(lines)))
+
+
+def _on_one_line(lines: list[Line], depth: int, counts: Counter[str]) -> list[Line]:
+    """counts: how often each name stands in the function."""
     out: list[Line] = []
     group: list[Assignment | Store] = []
 
@@ -42,9 +64,9 @@ def on_one_line(lines: list[Line], depth: int = 0) -> list[Line]:
         out.extend(_joined(group, LONG - 4 * depth))
         group.clear()
 
-    for line in _gathered(lines):
+    for line in _gathered(_with_firsts(lines, depth, counts)):
         if isinstance(line, Block):
-            line.body = on_one_line(line.body, depth + 1)
+            line.body = _on_one_line(line.body, depth + 1, counts)
         may = isinstance(line, Store) or (isinstance(line, Assignment) and _may_join(line))
         if not may or not group or not _goes_with(line, group):  # type: ignore[arg-type]
             close()
@@ -54,6 +76,75 @@ def on_one_line(lines: list[Line], depth: int = 0) -> list[Line]:
             out.append(line)
     close()
     return out
+
+
+def _with_firsts(lines: list[Line], depth: int, counts: Counter[str]) -> list[Line]:
+    """The lines, with what a loop begins with in front of it, and lists that only its head reads in that."""
+    out: list[Line] = []
+    for line in lines:
+        if isinstance(line, Block) and line.kind in ("for", "while"):
+            at = len(out)
+            while at and _is_first(out[at - 1]):
+                at -= 1
+            out[at:] = _lists_first(out[at:])
+            at += sum([_is_list(x) for x in out[at:]])
+            if any(isinstance(x, Assignment) for x in out[at:]):
+                _move_firsts(out, at)
+            _make_in_head(line, out, depth, counts)
+        out.append(line)
+    return out
+
+
+def _is_first(line: Line) -> bool:
+    """A loop may begin with what the line makes."""
+    return isinstance(line, Note) or _is_list(line) or (isinstance(line, Assignment) and _is_plain(line))
+
+
+def _is_plain(line: Assignment) -> bool:
+    """It binds variables to numbers and other variables, or to a new list."""
+    values = line.value.split(", ")
+    return line.sign == "=" and len(values) == len(line.names) and _FIRSTS.fullmatch(line.value) is not None
+
+
+def _is_list(line: Line) -> bool:
+    return isinstance(line, Assignment) and line.sign == "=" and _TOLIST.fullmatch(line.value) is not None
+
+
+def _lists_first(lines: list[Line]) -> list[Line]:
+    """Lists of arrays in front of what else a loop begins with, if that does not matter."""
+    out = [line for line in lines if _is_list(line)]
+    rest = [line for line in lines if not _is_list(line)]
+    both = set(layout.words(out)) & {name for line in rest if isinstance(line, Assignment) for name in line.names}
+    return lines if both else [*out, *rest]
+
+
+def _move_firsts(out: list[Line], at: int) -> None:
+    """Move new lists and numbers behind all that does not matter to them, to the statements from `at` on."""
+    k = at - 1
+    while k >= 0 and not isinstance(out[k], Block):
+        line = out[k]
+        if isinstance(line, Assignment) and line.sign == "=" and _NEW.fullmatch(line.value) is not None:
+            alone = k > 0 and isinstance(out[k - 1], Note)
+            if not alone and not any(set(line.names) & set(layout.words([other])) for other in out[k + 1 : at]):
+                out.insert(at - 1, out.pop(k))
+                at -= 1
+        k -= 1
+
+
+def _make_in_head(block: Block, out: list[Line], depth: int, counts: Counter[str]) -> None:
+    """Make the lists in the head of a ``for`` that nothing else reads."""
+    if block.kind != "for":
+        return
+    for k in reversed(range(len(out))):
+        line = out[k]
+        if not _is_first(line):
+            return
+        if not isinstance(line, Assignment) or not _is_list(line) or counts[line.names[0]] != 2:
+            continue
+        text, count = re.subn(rf"\b{line.names[0]}\b", line.value, block.text)
+        if count == 1 and len(f"for {text}:") + 4 * depth <= LONG:
+            block.text = text
+            del out[k]
 
 
 def _gathered(lines: list[Line]) -> list[Line]:
@@ -89,7 +180,7 @@ def _may_join(line: Assignment) -> bool:
         return False
     if line.value == f"{line.names[0]}.tolist()":
         return False  # it takes the place of an array, which goes at once
-    return len(line.names) == 1 or _NUMBERS.fullmatch(line.value) is not None
+    return len(line.names) == 1 or _is_plain(line)
 
 
 def _goes_with(line: Assignment | Store, group: list[Assignment | Store]) -> bool:
@@ -103,16 +194,14 @@ def _goes_with(line: Assignment | Store, group: list[Assignment | Store]) -> boo
         return line.value.split("[")[0] == first.value.split("[")[0] or _form(line.value) == _form(first.value)
     if all(_ZEROS.fullmatch(x.value) and "_like" in x.value for x in (line, first)):
         return True
-    if _NUMBERS.fullmatch(line.value) or _NUMBERS.fullmatch(first.value):
+    if any(x.value == "[]" or _NUMBERS.fullmatch(x.value) for x in (line, first)):
         return all(_begins(x.value) for x in (line, first))
     return _form(line.value) == _form(first.value) or _CALLEE.sub("f", line.value) == _CALLEE.sub("f", first.value)
 
 
 def _begins(value: str) -> bool:
     """The value is one that variables begin with."""
-    if value == "[]" or value.isidentifier():
-        return True
-    return _NUMBERS.fullmatch(value) is not None or _ZEROS.fullmatch(value) is not None
+    return _FIRSTS.fullmatch(value) is not None or _ZEROS.fullmatch(value) is not None
 
 
 def _form(text: str) -> str:
@@ -121,17 +210,24 @@ def _form(text: str) -> str:
 
 
 def _joined(group: list[Assignment | Store], width: int) -> list[Line]:
-    """The statements on as few lines as there have to be, with about as many on each."""
+    """The statements on as few lines as there have to be, with about as many on each if that fits."""
     for count in range(1, len(group)):
         size = -(-len(group) // count)
-        chunks = [group[k : k + size] for k in range(0, len(group), size)]
-        made: list[Line] = [_tuple(chunk) if len(chunk) > 1 else chunk[0] for chunk in chunks]
-        if all(len(line.text) <= width for line in made):  # type: ignore[union-attr]
-            return made
-    return list(group)
+        made = [_tuple(group[k : k + size]) for k in range(0, len(group), size)]
+        if all(len(line.text) <= width for line in made):
+            return [*made]
+    packed: list[list[Assignment | Store]] = []
+    for line in group:
+        if packed and len(_tuple([*packed[-1], line]).text) <= width:
+            packed[-1].append(line)
+        else:
+            packed.append([line])
+    return [_tuple(lines) for lines in packed]
 
 
-def _tuple(group: list[Assignment | Store]) -> Assignment:
+def _tuple(group: list[Assignment | Store]) -> Assignment | Store:
+    if len(group) == 1:
+        return group[0]
     places = [place for line in group for place in ([line.place] if isinstance(line, Store) else line.names)]
     return Assignment(places, "=", ", ".join([line.value for line in group]))
 

@@ -12,9 +12,8 @@ does what it hands on or keeps: each iteration needs an array of its own there.
 ...     return np.sum(x)
 >>> show_source(f, np.ones(3), np.ones(3), 4)
 def f_grad(x, w, n):
-    x_saved = []
     maximum_w = np.maximum(w, 0.0)
-    x2 = x
+    x_saved, x2 = [], x
     for _ in range(n):
         x_saved.append(x2)
         x2 = x2 + np.sin(x2) * maximum_w
@@ -102,9 +101,8 @@ def hoist_numbers(fn: Function, before_change: Callable[[], None] | None = None)
     ...     return x
     >>> show_source(f, 0.5, 3)
     def f_grad(k, n):
-        x_saved = []
         one_minus_k = 1.0 - k
-        x = 1.0
+        x_saved, x = [], 1.0
         for _ in range(n):
             x_saved.append(x)
             x = one_minus_k * x * x

@@ -2,7 +2,8 @@
 
 Takes a function whose stores are safe in place. Gives the function in which a loop that uses its variable for nothing
 but reads of lists that do not change names these reads at its top (`LIST_ITEM`). Each says which part of its list the
-loop reads. `codegen.control` prints ``for x_i in x_list`` then, or ``zip`` of several lists, and of what was saved.
+loop reads. `codegen.control` prints ``for x_i in x_list`` then, or ``zip`` of several lists, and of what was saved. If
+the loop needs its variable, too, it is ``for i, x_i in enumerate(x_list)``.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -13,9 +14,8 @@ loop reads. `codegen.control` prints ``for x_i in x_list`` then, or ``zip`` of s
 ...     return s * s
 >>> show_source(f, 0.5, np.ones(3))
 def f_grad(k, x):
-    s_saved = []
     x_list = x.tolist()
-    s = 0.0
+    s_saved, s = [], 0.0
     for x_i, x_next in zip(x_list, x_list[1:]):
         s_saved.append(s)
         s = k * s + x_i * x_next
@@ -41,6 +41,7 @@ from ..ir.types import Dim
 from .simplify import is_in_range
 
 MOST = 4  # lists that one loop runs over
+FEW = 2  # and beside an index
 
 Uses = dict[Value, list[Op | Region]]
 
@@ -65,26 +66,30 @@ def _runs_over_items(loop: Op, uses: Uses) -> bool:
         return False
     sums: list[Op] = []
     reads: dict[tuple[Value, int], list[Op]] = {}
+    counted = False  # the variable is used for something else, too
 
-    def add(users: list[Op | Region], at: Value, more: int) -> bool:
-        for user in users:
-            if not isinstance(user, Op) or user.parent is not body:
-                return False
-            if user.prim is LIST_GET and user.args[1] is at and is_constant(user.args[0], uses):
-                reads.setdefault((user.args[0], more), []).append(user)
-            elif user.prim in (ADD, SUB) and at is index and type(user.args[1]) is int and user.args[0] is at:
-                sums.append(user)
-                further = user.args[1] if user.prim is ADD else -user.args[1]
-                if not add(uses.get(user.result, []), user.result, further):
-                    return False
-            else:
-                return False
-        return True
-
-    if not add(uses[index], index, 0) or not 0 < len(reads) <= MOST:
-        return False
+    for user in uses[index]:
+        users, there, more = [user], index, 0
+        if isinstance(user, Op) and user.parent is body and _is_next(user, index):
+            users, there = uses.get(user.result, []), user.result
+            more = user.args[1] if user.prim is ADD else -user.args[1]
+        found = [x for x in users if isinstance(x, Op) and x.parent is body and _reads(x, there, uses)]
+        if len(found) < len(users):
+            counted = True
+            continue
+        if there is not index and isinstance(user, Op):
+            sums.append(user)
+        for x in found:
+            reads.setdefault((x.args[0], more), []).append(x)
+    if counted:
+        if start or loop.range[3:] == (True,):
+            return False
+        reads, sums = {key: ops for key, ops in reads.items() if key[1] == 0}, []
     parts = {key: _part(loop, index, *key) for key in reads}
-    if None in parts.values():
+    if counted:
+        parts = {key: part for key, part in parts.items() if part is not None}
+        reads = {key: reads[key] for key in parts}
+    if not 0 < len(reads) <= (FEW if counted else MOST) or None in parts.values():
         return False
     at = next((k for k, op in enumerate(body.ops) if op.prim is not POP), 0)
     mapping: dict[Value, Value] = {}
@@ -102,6 +107,16 @@ def _runs_over_items(loop: Op, uses: Uses) -> bool:
     body.ops = [op for op in body.ops if op not in gone]
     replace_values(body, mapping)
     return True
+
+
+def _reads(op: Op, at: Value, uses: Uses) -> bool:
+    """The operation reads the item at this index of a list that does not change."""
+    return op.prim is LIST_GET and op.args[1] is at and is_constant(op.args[0], uses)
+
+
+def _is_next(op: Op, index: Value) -> bool:
+    """The sum of a loop's variable and a number, or their difference."""
+    return op.prim in (ADD, SUB) and op.args[0] is index and type(op.args[1]) is int
 
 
 def _part(loop: Op, index: Value, items: Value, more: int) -> tuple[int, Any] | None:

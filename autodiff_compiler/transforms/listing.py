@@ -24,7 +24,7 @@ def f_grad(x):
     for i in range(1, n):
         x_i = x_list[i]
         y[i] = 0.5 * y[i - 1] + x_i * x_i
-    y_bar = [1.0] * x.shape[0]
+    y_bar = [1.0] * n
     x_bar, y_bar_i = np.zeros(x.shape), 1.0
     # adjoint of line 3: for i in range(1, len(x)):
     for i in reversed(range(1, n)):
@@ -411,7 +411,9 @@ class Lists:
         if op is not None and filled:
             v, length = filled
             if type(length) is not Value or length.type.kind != "py":
-                length = insert(region, region.ops.index(op), DIM, (length, 0), py_int(), op.tag, "")
+                dims = type_of(length).dims
+                t_of_length = py_int(dims[0] if dims else None)
+                length = insert(region, region.ops.index(op), DIM, (length, 0), t_of_length, op.tag, "")
             op.prim, op.args, op.kwargs = opset.REPEATED, (v, length), {}
             op.result.type = t
             return op.result

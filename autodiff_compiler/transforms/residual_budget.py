@@ -42,10 +42,9 @@ def f_grad(x, n):
         x_snapshots = None
     else:
         steps = snapshot_steps(len(range(n)), snapshots, together)
-        x_snapshots = []
         n2 = len(steps) - 1
         taken = steps[:n2]
-        x2 = x
+        x_snapshots, x2 = [], x
         for k in range(n2):
             x_snapshots.append(x2.copy())
             for _ in range(steps[k], steps[k + 1]):

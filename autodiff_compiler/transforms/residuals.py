@@ -35,6 +35,7 @@ def f_grad(x):
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -123,6 +124,11 @@ class Placer:
                 op.parent = region
             ops.sort(key=lambda op: op.prim is not POP)
             region.ops[:0] = ops
+        for region, ops in [*self.preludes.items(), (self.body, self.front)]:
+            start = region.ops.index(ops[0]) if ops else 0
+            made = [op for op in ops if op.prim is not POP]
+            at = start + len(ops) - len(made)
+            region.ops[at:] = _where_read(made, region.ops[start + len(ops) :])
         forget_iterations(self.body)
 
     def _wanted(self) -> set[Value]:
@@ -629,6 +635,53 @@ class Placer:
         return pop.results[0]
 
 
+def _where_read(made: list[Op], ops: list[Op]) -> list[Op]:
+    """The operations, with each of those that are made for them in front of the statement that first reads it.
+
+    It belongs to that statement. Parts that one statement has read together stay together.
+    """
+    maker = {r: op for op in made for r in op.results}
+    first: dict[Op, tuple[int, Op]] = {}
+    start = 0
+    for k, op in enumerate(ops):
+        if k and not (_is_of_one_statement(op, ops[k - 1]) or _decided_by(op, ops[k - 1])):
+            start = k
+        read = [v for inner in _within(op) for v in inner.operands()]
+        for region in (r for inner in _within(op) for r in inner.regions):
+            read += leaves(region.exit)
+        for v in read:
+            if v in maker:
+                first.setdefault(maker[v], (start, op))
+    parts: dict[Any, list[Op]] = {}
+    for op in made:
+        if op.prim is GET and op.loc is not None and type(op.args[0]) is Value:
+            parts.setdefault((op.args[0], op.loc), []).append(op)
+    before: dict[int, list[Op]] = {}
+    nowhere = len(ops)
+    for op in reversed(made):
+        together = parts.get((op.args[0], op.loc), ()) if op.prim is GET else ()
+        where = min([first.get(x, (nowhere, x)) for x in together or (op,)], key=lambda found: found[0])
+        before.setdefault(where[0], []).append(op)
+        if op.loc is not None and len(together) < 2:  # without one, it belongs to no statement
+            op.loc = where[1].loc
+        for v in op.operands():
+            if v in maker:
+                first[maker[v]] = min(first.get(maker[v], where), where, key=lambda found: found[0])
+    return [op for k in range(len(ops) + 1) for op in (*reversed(before.get(k, ())), *ops[k : k + 1])]
+
+
+def _is_of_one_statement(op: Op, other: Op) -> bool:
+    if op.loc is None or other.loc is None:
+        return op.loc is other.loc
+    return op.loc.line == other.loc.line and op.loc.caller is other.loc.caller
+
+
+def _within(op: Op) -> Iterator[Op]:
+    yield op
+    for region in op.regions:
+        yield from region.walk()
+
+
 def forget_iterations(body: Region) -> None:
     """Outside of a loop, give new names to lengths that its iterations may have differently.
 
@@ -711,7 +764,7 @@ def _alike(*values: Value) -> bool:
 
 def _decided_by(op: Op, attempt: Op) -> bool:
     """It is the handler of the ``try``, or its else."""
-    return op.prim is IF and op.args[0] is attempt.results[0]
+    return op.prim is IF and attempt.prim is TRY and op.args[0] is attempt.results[0]
 
 
 def _is_backward(op: Op) -> bool:

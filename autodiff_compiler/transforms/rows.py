@@ -17,8 +17,8 @@ def f_grad(x, n):
     n2 = x.shape[0]
     u = np.zeros((n2, x.shape[1])).tolist()
     x_list = x.tolist()
-    for i in range(n2):
-        u_i, x_i = u[i], x_list[i]
+    for i, x_i in enumerate(x_list):
+        u_i = u[i]
         for j in range(1, n):
             x_i_j = x_i[j]
             u_i[j] = 0.5 * u_i[j - 1] + x_i_j * x_i_j

@@ -48,8 +48,9 @@ from ..ir.core import (
     map_leaves,
     structural_key,
 )
+from ..ir.definedness import ends
 from ..ir.opset import ACCUM, ADD, DIV, MUL, NEG, POP, PUSH, RAISE, STACK_NEW, SUB
-from ..ir.rewrite import called, drop_uncalled, enclosing, replace_values
+from ..ir.rewrite import called, drop_uncalled, enclosing, region_of, replace_values
 from ..ir.types import Dim, Dims, Ty, length_of
 from .algebra import install
 
@@ -395,10 +396,27 @@ def fold_control(body: Region) -> dict[Value, Any]:
                         mapping[op.results[k]] = init
                     elif _surely_runs(op) and type(out) is not Value and out is not UNDEF:
                         mapping[op.results[k]] = out
+                    elif (same := _left_with(op, k)) is not None:
+                        mapping[op.results[k]] = same
             at += 1
 
     visit(body)
     return mapping
+
+
+def _left_with(loop: Op, k: int) -> Value | None:
+    """Another result of a loop without a range that is the same, since each way out yields one value for both."""
+    body, out = loop.regions[0], loop.regions[0].exit[k + 1]
+    if loop.range is not None or type(out) is not Value or out.op is None or out.op.prim is not IF:
+        return None
+    left = {x for code, x in ends(body, out) if type(code) is Value or code != 0}
+    found = left.pop() if len(left) == 1 else None
+    if type(found) is not Value or found not in body.exit[1:]:
+        return None
+    other, known = loop.results[body.exit.index(found, 1) - 1], loop.results[k].type
+    if other.type.kind == "scalar" and known.kind in ("py", "generic") and other.type.dtype == known.dtype:
+        other.type = known  # as it is where the loop is left
+    return other if other.type == known else None
 
 
 def refold(body: Region) -> None:
@@ -461,8 +479,6 @@ def _same(a: Any, b: Any) -> bool:
 def _defined_in(a: Any, op: Op) -> bool:
     if type(a) is not Value:
         return False
-    from ..ir.rewrite import enclosing, region_of
-
     return any(r in op.regions for r in enclosing(region_of(a)))
 
 

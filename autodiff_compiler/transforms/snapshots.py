@@ -18,9 +18,8 @@ from autodiff_compiler.runtime import reversal, snapshot_steps
 def f_grad(x, n):
     n2 = len(range(n))
     steps = snapshot_steps(n2, 10, 1)
-    x_snapshots = []
     n3 = len(steps) - 1
-    x2 = x
+    x_snapshots, x2 = [], x
     for k in range(n3):
         x_snapshots.append(x2)
         for _ in range(steps[k], steps[k + 1]):

@@ -90,6 +90,72 @@ def test_neighbours_in_blocks_and_behind_comments() -> None:
     assert shown([first, note, second]) == ["a = x + 1.0", "b = y + 1.0"]
 
 
+LOOP = Block("for", "x_i in x_list", ["s += x_i", "saved.append(s)"], binds=["x_i"])
+
+
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        ([("saved", "[]"), ("s", "0.0")], ["saved, s = [], 0.0"]),
+        ([("saved", "[]"), ("s", "s0")], ["saved, s = [], s0"]),
+        # Over what does not matter to it.
+        ([("saved", "[]"), ("t", "np.sin(x)"), ("s", "s0")], ["t = np.sin(x)", "saved, s = [], s0"]),
+        ([("r", "0.0"), ("t", "2.0 * r"), ("s", "s0")], ["r = 0.0", "t = 2.0 * r", "s = s0"]),
+        ([("s", "s0"), ("t", "2.0 * s"), ("saved", "[]")], ["s = s0", "t = 2.0 * s", "saved = []"]),
+        # The list that only the head reads.
+        ([("saved", "[]"), ("x_list", "x.tolist()"), ("s", "s0")], ["saved, s = [], s0"]),
+    ],
+)
+def test_what_a_loop_begins_with(given: list[tuple[str, str]], expected: list[str]) -> None:
+    block = Block(LOOP.kind, LOOP.text, list(LOOP.body), binds=LOOP.binds)
+    made = shown([*lines(*given), block])
+    assert made == [*expected, block.text]
+    assert block.text == ("x_i in x.tolist()" if ("x_list", "x.tolist()") in given else "x_i in x_list")
+
+
+def test_a_list_that_is_read_again_has_a_name() -> None:
+    again = Block("for", "y in x_list", ["s += y"], binds=["y"])
+    block = Block(LOOP.kind, LOOP.text, list(LOOP.body), binds=LOOP.binds)
+    assert shown([*lines(("x_list", "x.tolist()")), block, again])[0] == "x_list = x.tolist()"
+    moved = [*lines(("x_list", "x.tolist()"), ("x[0]", "y")), block]  # the array changes in between
+    assert shown(moved)[:2] == ["x_list = x.tolist()", "x[0] = y"]
+
+
+def test_what_is_taken_apart_stays_apart() -> None:
+    given: list[Line] = [Assignment(["a", "b"], "=", "s"), Assignment(["c", "d"], "=", "t")]
+    assert shown(given) == ["a, b = s", "c, d = t"]
+    assert shown([*given, LOOP])[:2] == ["a, b = s", "c, d = t"]
+
+
+def test_a_loop_that_counts_runs_over_items_too() -> None:
+    def f(x: Any, y: Any) -> Any:
+        s = 0.0
+        for i in range(len(x)):
+            s = s + i * x[i] * x[i] * y[0]
+        return s
+
+    x, y = np.array([0.5, 0.7, 0.9]), np.array([2.0, 3.0])
+    check(f, x, y, argnums=(0, 1))
+    text = ad.value_and_grad(f, argnums=(0, 1)).source(x, y)
+    assert "for i, x_i in enumerate(x_list):" in text, text
+    check(f, x[:1], y[:1], argnums=(0, 1))
+    assert ad.grad(f)(x[:0], y).shape == (0,)
+
+
+def test_many_arrays_of_lists_are_made_at_once() -> None:
+    def f(heights: Any, curvatures: Any, quartics: Any, indices: Any, widths: Any) -> Any:
+        s = 0.0
+        for i in range(len(heights)):
+            s = s * heights[i] * heights[i - 1] + curvatures[i] * curvatures[i - 1]
+            s = s * quartics[i] * quartics[i - 1] + indices[i] * indices[i - 1]
+            s = s * widths[i] * widths[i - 1]
+        return s
+
+    args = [np.linspace(0.5, 1.5, 3) * k for k in range(1, 6)]
+    text = check(f, *args, argnums=(0, 1, 2, 3, 4))
+    assert "return tuple(\n        map(np.array, (heights_bar, " in text, text
+
+
 def test_stores_into_one_array_through_two_names() -> None:
     def f(x: Any) -> Any:
         a = x.copy()

@@ -32,8 +32,8 @@ def huber_grad(x, delta):
         r_bar = -delta
         if r < r_bar:
             # adjoint of line 13: out = -delta * (r + 0.5 * delta)
-            minus_delta_bar = r + 0.5 * delta
             delta_bar = delta * -0.5
+            minus_delta_bar = r + 0.5 * delta
         else:
             # adjoint of line 15: out = 0.5 * r * r
             r_bar = 0.5 * r + r * 0.5

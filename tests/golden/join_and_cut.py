@@ -34,8 +34,8 @@ def fold_grad(a, b):
     t, t2 = np.reshape(m_bar, t.shape)
     c_bar += t
     c_bar += 2.0 * (t2 * c)
-    n = a.shape[0]
-    b_bar = np.zeros(b.shape)
     # adjoint of line 9: c = np.concatenate([a, b[::-1]])
+    n = a.shape[0]
+    b_bar = np.zeros_like(b)
     b_bar[::-1] = c_bar[n:]
     return c_bar[:n], b_bar

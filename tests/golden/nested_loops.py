@@ -32,7 +32,7 @@ def lattice_grad(p, up):
             v_next, v_j = v[j + 1], v[j]
             saved.append((v_j, v_next))
             v[j] = up * v_next + one_minus_up * v_j
-    v_bar = [0.0] * p.shape[0]
+    v_bar = [0.0] * n
     # adjoint of line 14: return v[0]
     v_bar[0] = 1.0
     up_bar = 0.0

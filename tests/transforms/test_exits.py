@@ -344,3 +344,24 @@ def test_arrays_that_only_the_last_iteration_reads(n: int) -> None:
         return out + np.sum(y)
 
     ad.check_grads(lambda x: f(x, n), (np.array([0.9, 0.7, -0.3]),))
+
+
+def test_the_value_that_a_loop_returns_is_that_of_the_variable() -> None:
+    def root(a: Any, y: Any) -> Any:
+        while True:
+            step = (y * y - a) / (2.0 * y)
+            y = y - step
+            if abs(step) < 1e-9:
+                return y
+
+    def f(a: Any) -> Any:
+        total = 0.0
+        for k in range(len(a)):
+            total = total + root(a[k], 1.0) ** 3
+        return total
+
+    a = np.array([2.0, 3.0])
+    text = ad.grad(f).source(a)
+    assert not re.search(r"^ +(\w+) = y\d?\n +break", text, re.MULTILINE), text
+    np.testing.assert_allclose(ad.grad(f)(a), 1.5 * np.sqrt(a), rtol=1e-9)
+    np.testing.assert_allclose(ad.hessian(f)(a), np.diag(0.75 / np.sqrt(a)), rtol=1e-9)
