@@ -85,6 +85,9 @@ def emit_if(e: Emitter, op: Op, code: int = 0, finish: Finish | None = None) -> 
     if finish is None and not _is_elif(e, op) and (line := _as_expression(e, op, cond, texts)) is not None:
         e.lines.append(line)
         return
+    asked = op.condition.op if type(op.condition) is Value else None
+    if asked is not None and asked.prim is opset.TRUTH and asked in e.inlined:  # an ``if`` asks for it anyway
+        cond, otherwise = e.printer.show(asked.args[0]), e.printer.negated(asked.args[0])
     if not texts[0] or (jumps[1] and not jumps[0]):
         cond, otherwise = otherwise, cond
         texts.reverse()

@@ -43,7 +43,7 @@ from ..ir import opset
 from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Function, Loc, Op, Region, Value, leaves
 from ..ir.definedness import maybe_undefined, where_left
 from ..ir.opset import ACCUM, ADDAT, PUSH, SET, STACK_NEW, STORES
-from ..ir.rewrite import free_values
+from ..ir.rewrite import enclosing, free_values
 from ..ir.spelling import identifier
 from ..ir.types import duck_in
 from . import control, layout
@@ -56,7 +56,9 @@ from .names import Naming, is_derived
 from .neighbours import on_one_line
 from .nesting import Nesting, is_index, is_sum, where_completed
 from .notes import Note, Statement
-from .wrapping import wrapped
+from .wrapping import WIDTH, wrapped
+
+NAMED = 6  # characters of a statement that binds a short name, but for its value
 
 # Operations of the backward sweep that prepare others, and get no comment of their own.
 PREPARING = frozenset({opset.ZEROS, STACK_NEW, opset.SPREAD, opset.FULL_LIKE, opset.COPY, opset.TOLIST, opset.REPEATED})
@@ -251,6 +253,12 @@ class Emitter:
         at_once = layout.arrays_at_once(result(plain))
         if count > 1 and at_once is not None and len(wrapped(f"return {at_once}", 4 * depth)) <= count:
             best = [], at_once
+        last = self.lines[-1] if self.lines else None
+        made = exits[0].op if len(exits) == 1 and type(exits[0]) is Value else None
+        if isinstance(last, Assignment) and last.sign == "=" and last.names == [best[1]] and made is not None:
+            if made.tag == DERIVED and len(f"return {last.value}") + 4 * depth <= WIDTH:
+                self.lines.pop()
+                best = [], last.value
         self.lines += best[0]
         self.naming.fixed |= {name for line in best[0] for name in line.names}
         self.line(f"return {best[1]}")
@@ -333,13 +341,10 @@ class Emitter:
 
     def comment(self, op: Op) -> None:
         """Name the user's statement that the operation comes from, unless the last comment did."""
-        if (
-            op.loc is None
-            or self.statement_at is None
-            or op.tag != DERIVED
-            or op.prim in PREPARING
-            or op.prim.name in EMPTY
-        ):
+        if op.loc is None or self.statement_at is None or op.tag != DERIVED:
+            self.reads = None
+            return
+        if op.prim in PREPARING or op.prim.name in EMPTY:
             return
         if op.again or self.is_read(op):
             self.commented = None  # what is repeated is no adjoint
@@ -402,6 +407,48 @@ class Emitter:
             printing(self, op)
             return
         self.comment(op)
+        at = len(self.lines)
+        self.emit_statement(op)
+        while layout.is_too_long(self.lines[at:], depth_of(op)) and (part := self.part_of(op)) is not None:
+            del self.lines[at:]
+            del self.inlined[part]
+            if self._begins_with(op, part):  # ``x = a + b`` and ``x += c``
+                self.naming.share(part.result, op.result)
+            else:
+                self.naming.name_late(part.result, op)
+            self.lines.append(self.bound(self.naming.of(part.result), part))
+            at = len(self.lines)
+            self.emit_statement(op)
+
+    def _begins_with(self, op: Op, part: Op) -> bool:
+        """The operation adds a number to what another one computes, and does not read the variable that it binds."""
+        if op.prim not in (opset.ADD, opset.SUB) or op.args[0] is not part.result or not op.result.type.is_scalar:
+            return False
+        return self.used(op.result) and self.naming.of(op.result) not in self.printer.names_in(op.args[1:])
+
+    def part_of(self, op: Op) -> Op | None:
+        """What is nested in a statement that is too long for a line, and is better computed in front of it."""
+        room = WIDTH - 4 * depth_of(op)
+        total = max(
+            [len(line.text) for line in self.lines if isinstance(line, Assignment | layout.Store)][-1:], default=0
+        )
+        found: list[tuple[bool, int, Op]] = []
+        todo = [v.op for v in op.operands()]
+        while todo:
+            part = todo.pop()
+            if part is None or part not in self.inlined:
+                continue
+            todo += [v.op for v in part.operands()]
+            length = len(self.printer.expression(part)[0])
+            if (
+                part not in self.raising
+                and part.prim not in STORES
+                and length + NAMED <= room >= total - length + NAMED
+            ):
+                found.append((self._begins_with(op, part), length, part))
+        return max(found, key=lambda candidate: candidate[:2])[2] if found else None
+
+    def emit_statement(self, op: Op) -> None:
         show = self.printer.show
         if op.prim in STORES and not is_sum(op, self.inlined):
             self.emit_store(op)
@@ -465,6 +512,11 @@ class Emitter:
         if owner is None or owner.prim is not LOOP:
             return False
         return self.used(owner.results[owner.regions[0].params.index(target) - 1])
+
+
+def depth_of(op: Op) -> int:
+    """How deeply the statement is indented."""
+    return len(list(enclosing(op.parent)))
 
 
 COMPOUND: dict[Any, Callable[[Emitter, Op], None]] = {

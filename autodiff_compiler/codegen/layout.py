@@ -186,6 +186,11 @@ def one_by_one(names: list[str], values: list[str], longest: int) -> list[Line]:
     return out
 
 
+def is_too_long(lines: list[Line], depth: int) -> bool:
+    """One of these statements does not fit on a line."""
+    return any(isinstance(x, Assignment | Store) and len(x.text) + 4 * depth > WIDTH for x in lines)
+
+
 def drop_unread(lines: list[Line], names: set[str]) -> None:
     """Drop the statements that set flags and counters with these names, where nothing reads them.
 

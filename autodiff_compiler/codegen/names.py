@@ -266,6 +266,23 @@ class Naming:
     def same(self, a: Value, b: Any) -> bool:
         return type(b) is Value and b in self.group and self.group[a] is self.group[b]
 
+    def share(self, v: Value, other: Value) -> None:
+        """Give a value that was to be nested the variable of another one."""
+        self.group[v] = self.group[other]
+
+    def name_late(self, v: Value, user: Op) -> None:
+        """Name a value that was to be nested in a statement, and now is computed right in front of it."""
+        some = self.group[user.results[0]] if user.results and user.results[0] in self.group else None
+        ends = sorted(self.ranks)
+        first = max(bisect_left(ends, self.start[user]) - 1, 0)  # what the statement reads is still there
+        last = min(bisect_left(ends, self.start[user] + 0.5), len(ends) - 1)
+        nested = some.nested if some is not None else any(user is op for op in self.inner)
+        made = Group(v, [(ends[first], ends[last])], nested, self.home[user.parent])  # type: ignore[index]
+        if not _is_large(made) and ends:
+            made.spans = [(ends[0], ends[-1])]
+        made.name = self._pick(_stem_of(v), made)
+        self.group[v] = made
+
     # --- lives ----------------------------------------------------------------------------------------------------
 
     def _number(self, region: Region, home: Op | None = None) -> None:

@@ -58,8 +58,8 @@ from ..ir.telling import Telling
 from ..ir.types import same_dtype
 from ..operations.choices import PRODUCT, QUOTIENT, RATIO
 
-MAX_DEPTH, DEEP = 5, 8  # operations in an expression, and in one that is short enough for a line
-WIDE = 92  # columns, about
+MAX_DEPTH, DEEP = 5, 10  # operations in an expression, and in one that is short enough for a line
+WIDE = 96  # columns, about: what is longer is printed in parts
 SIGNS = frozenset(["+", "-", "*", "/", "@", "**", "//", "%"])
 MAX_LATE = 3
 CHOOSING = frozenset([opset.DIVIDED, opset.RAISED])  # printed with ``if``
@@ -92,7 +92,7 @@ class Nesting:
         self.split = split
         self.inlined: dict[Op, Op | Region] = {}
         self.weight: dict[Op, int] = {}
-        self.chars: dict[Op, int] = {}
+        self.chars: dict[Op | Region, int] = {}
         self.reads: dict[Op, frozenset[Any]] = {}
         self.users: dict[Value, list[Op | Region]] = {}
         self.hazards: dict[Op, Any] = {}
@@ -178,16 +178,20 @@ class Nesting:
             if isinstance(user, Op):
                 self.weight[user] = self.weight.get(user, 0) + weight
                 self.chars[user] = self._chars(user) + chars - _named(v)
+            else:
+                self.chars[user] = self.chars.get(user, 0) + chars
         self._keep_order(region, place)
 
     def _fits(self, weight: int, chars: int, user: Op | Region, v: Value, room: int) -> bool:
         """The expression may stand in its user: that is not too deep, or short enough for the line."""
         if isinstance(user, Region):
-            return weight <= DEEP and chars <= room
+            others = self.chars.get(user, 0) if user is not self.body else 0  # the printer sees to those of the body
+            return weight <= DEEP and others + chars <= room
         total = self.weight.get(user, 0) + weight
         if not weight:
             return True
         width = self._chars(user) + chars - _named(v)
+        room -= 6 * bool(v.hint)  # a name tells more
         if user.prim in STORES:
             width -= 8  # without it, there is a statement as long
         if width > room and v.op in self.choosing:
@@ -317,6 +321,8 @@ class Nesting:
         (user,) = self.users[v]
         if late or (isinstance(user, Op) and user.prim is opset.TOLIST):
             return True
+        if isinstance(user, Region) and user.op is not None and user.op.prim is FUNC and len(user.exit) == 1:
+            return True  # a function that returns it names it
         return derived or not v.hint or type(v.hint) is Telling or not any(x.op in self.inlined for x in op.operands())
 
     def _accepts(self, user: Op, v: Value) -> bool:

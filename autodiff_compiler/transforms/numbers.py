@@ -192,6 +192,15 @@ def _is_length(x: Any) -> bool:
     return t.kind == "py" and t.dtype is not None and t.dtype.kind == "i"
 
 
+def _is_numpys_zero(x: Any) -> bool:
+    """A number that is NumPy's if it is zero: NumPy divides by it."""
+    op = x.op if type(x) is Value else None
+    if op is None or op.prim is not NUMPYS:
+        return op is not None and op.prim.fn is np.float64
+    loop = op.args[0].op
+    return loop is not None and loop.prim is LOOP and _is_nonzero(loop.inits[loop.results.index(op.args[0])])
+
+
 def _is_small_power(x: Any) -> bool:
     return type(x) is int and 1 < x <= 8
 
@@ -454,7 +463,9 @@ class Plan(Lists):
             if op.prim in (opset.DIV, POW) and op.result in self.changed:
                 if op.prim is POW:
                     op.prim = RAISED
-                elif not (op.tag == DERIVED and _is_length(op.args[1])) and not never_zero(op.args[1], op):
+                elif (op.tag == DERIVED and _is_length(op.args[1])) or _is_numpys_zero(op.args[1]):
+                    pass
+                elif not never_zero(op.args[1], op):
                     op.prim = DIVIDED
         self._use_floats()
         self._make_firsts()

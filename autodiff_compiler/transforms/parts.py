@@ -45,8 +45,7 @@ def f_grad(y, k):
     t6 -= (k_1_grown_bar * t7 + k_1_grown_bar * k_1) * grown3 * k_0
     # adjoint of line 2: return np.sum(rates(rates(rates(y, k), k), k))
     t2 = rates_pullback(k, t5, t6, t4, grown2, t3, t2)
-    y_bar = rates_pullback(k, k_0_y, t2, t, grown, sin_y, y)
-    return y_bar
+    return rates_pullback(k, k_0_y, t2, t, grown, sin_y, y)
 """
 
 from __future__ import annotations

@@ -380,3 +380,28 @@ def test_a_part_that_is_changed_in_place_names_its_index_once() -> None:
 
     text = check(f, np.array([0.3, 0.4, 0.5]), np.array([0.2, 0.9, 0.1]), argnums=(0, 1))
     assert "x[i + 1 :] -= " in text
+
+
+def test_a_statement_that_is_too_long_is_two() -> None:
+    def f(first: Any, second: Any, third: Any, fourth: Any) -> Any:
+        s = 0.0
+        for i in range(3):
+            s = s * first[i] + second[i] * third[i] * fourth[i] * np.sin(first[i]) * np.cos(second[i])
+        return s * np.sin(s)
+
+    args = [np.linspace(0.5, 1.5, 3) * k for k in range(1, 5)]
+    text = check(f, *args, argnums=(0, 1, 2, 3))
+    assert "= (\n" not in text, text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_a_sum_that_is_too_long_is_added_to_its_variable() -> None:
+    def f(masses: Any, lengths: Any, widths: Any) -> Any:
+        total = 0.0
+        for k in range(2):
+            total = total * np.sum(masses * lengths * widths) + np.sum(masses[k:] * widths[k:] * lengths[k:])
+        return total
+
+    args = [np.linspace(0.5, 1.5, 3) * k for k in range(1, 4)]
+    text = check(f, *args, argnums=(0, 1, 2))
+    assert "= (\n" not in text, text

@@ -68,15 +68,14 @@ def layer_grad(weights, x):
     for k in range(2):
         t2 = t[k]
         before, x2, trips2 = 2.0, 1.0, 0
-        while bool(abs(before - x2) > 1e-12):
+        while abs(before - x2) > 1e-12:
             x3 = 0.5 * (x2 + (t2 / x2 if x2 else np.divide(t2, x2)))
             x2, before = x3, x2
             trips2 += 1
         t3 = np.float64(x2) if trips2 else x2
         # adjoint of line 52: total = total + solution(babylonian, h[k], 1.0)
-        x_bar = 0.5 - 0.5 / t3 * (t2 / t3 if t3 else np.divide(t2, t3))
-        t4 = finish(0.5 / t3 if t3 else np.inf, np.float64(t2))
-        h_bar[k] += 1.0 / (1.0 - finish(np.float64(x_bar), t3)) * t4
+        w = 1.0 / (1.0 - finish(np.float64(0.5 - 0.5 / t3 * (t2 / t3)), t3))
+        h_bar[k] += w * finish(0.5 / t3 if t3 else np.inf, np.float64(t2))
     # adjoint of line 18: return log1pexp(x), (1.0 - 1.0 / (1.0 + np.exp(x))) * x_dot
     weights_x_bar = np.array(h_bar) * (1.0 - 1.0 / (1.0 + np.exp(weights_x)))
     return weights_x_bar * x, weights_x_bar * weights

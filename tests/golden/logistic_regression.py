@@ -25,5 +25,5 @@ def loss_grad(w, x, y):
     # adjoint of line 10: return -np.mean(y * np.log(p) + (1 - y) * np.log(1 - p))
     t2 = -1.0 / x.shape[0]
     # adjoint of line 9: p = 1 / (1 + np.exp(-(x @ w)))
-    t = (t2 * y / p - t2 * (1 - y) / (1 - p)) / t * p
-    return t * finite(exp_minus_x_w) @ x
+    t3 = np.minimum(exp_minus_x_w, 1.7976931348623157e308)
+    return (t2 * y / p - t2 * (1 - y) / (1 - p)) / t * p * t3 @ x
