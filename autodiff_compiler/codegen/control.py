@@ -335,6 +335,8 @@ def _over_saved(e: Emitter, op: Op) -> list[Op]:
         pops.append(inner)
     if not 1 <= len(pops) <= 3:
         return []
+    if len(pops) == 1 and pops[0].args[0].op.prim is POP:
+        return pops  # a list that was saved for this loop alone
     makers = {_only_pushing_loop(e, pop, op.parent) for pop in pops}
     return pops if len(makers) == 1 and None not in makers else []
 

@@ -194,6 +194,8 @@ def _goes_with(line: Assignment | Store, group: list[Assignment | Store]) -> boo
         return line.value.split("[")[0] == first.value.split("[")[0] or _form(line.value) == _form(first.value)
     if all(_ZEROS.fullmatch(x.value) and "_like" in x.value for x in (line, first)):
         return True
+    if all(x.value.startswith("[0.0] * ") for x in (line, first)):
+        return True
     if any(x.value == "[]" or _NUMBERS.fullmatch(x.value) for x in (line, first)):
         return all(_begins(x.value) for x in (line, first))
     return _form(line.value) == _form(first.value) or _CALLEE.sub("f", line.value) == _CALLEE.sub("f", first.value)

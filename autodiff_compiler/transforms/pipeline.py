@@ -69,6 +69,7 @@ from .lists import forget_likes
 from .masks import simplify_masks
 from .numbers import numbers
 from .outer_factors import pull_out
+from .own_lists import own_lists
 from .products import has_products, multiply_at_once
 from .public_functions import by_public_functions, has_ducks
 from .reassociate import reassociate
@@ -254,6 +255,12 @@ def _share_helpers(task: Task) -> None:
         task.sharing = Sharing(Order(task.fn.body))
 
 
+def _bundle(task: Task) -> None:
+    bundle(task.fn)
+    if task.split is None:  # a pullback that may be called again takes from copies of the stacks, not of lists on them
+        own_lists(task.fn)
+
+
 def _public_functions(task: Task) -> None:
     _announce(task)
     by_public_functions(task.fn)
@@ -435,7 +442,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "rows", lambda task: share_rows(task.fn),
          "a function whose stores are safe in place", "no loop looks up a row that it does not change",
          lambda task: not task.loops and task.before_change is None and _has_regions(task)),
-    Pass("print", "bundle", lambda task: bundle(task.fn),
+    Pass("print", "bundle", _bundle,
          "a function whose stores are safe in place", "values that are saved together are on one stack",
          lambda task: not task.loops and any(op.prim is STACK_NEW for op in task.fn.body.ops)),
     Pass("print", "unpack", lambda task: unpack(task.fn),

@@ -411,7 +411,7 @@ def _left_with(loop: Op, k: int) -> Value | None:
         return None
     left = {x for code, x in ends(body, out) if type(code) is Value or code != 0}
     found = left.pop() if len(left) == 1 else None
-    if type(found) is not Value or found not in body.exit[1:]:
+    if type(found) is not Value or found is out or found not in body.exit[1:]:
         return None
     other, known = loop.results[body.exit.index(found, 1) - 1], loop.results[k].type
     if other.type.kind == "scalar" and known.kind in ("py", "generic") and other.type.dtype == known.dtype:

@@ -365,3 +365,18 @@ def test_the_value_that_a_loop_returns_is_that_of_the_variable() -> None:
     assert not re.search(r"^ +(\w+) = y\d?\n +break", text, re.MULTILINE), text
     np.testing.assert_allclose(ad.grad(f)(a), 1.5 * np.sqrt(a), rtol=1e-9)
     np.testing.assert_allclose(ad.hessian(f)(a), np.diag(0.75 / np.sqrt(a)), rtol=1e-9)
+
+
+def test_a_branch_in_front_of_the_way_out_makes_the_value() -> None:
+    def f(x: Any) -> Any:
+        while True:
+            if x > 2.0:
+                x = x * 0.5
+            else:
+                x = x * x + 0.1
+            if x < 1.5:
+                break
+        return x
+
+    for start in (1.1, 1.3, 2.6, 9.7):
+        np.testing.assert_allclose(ad.grad(f)(start), (f(start + 1e-6) - f(start - 1e-6)) / 2e-6, rtol=1e-6)
