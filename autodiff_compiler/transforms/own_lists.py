@@ -1,9 +1,10 @@
 """A list of its own for each run of an inner loop, in place of one list for all runs.
 
 Takes a function whose stores are safe in place, in which values that are saved together are on one stack (`bundle`).
-Gives the function in which, where an inner loop and its reverse run in the same iteration of an outer loop, the list of
-what the one saves for the other is made there. Where an outer loop saves how often an inner loop has run, and its reverse takes that many values,
-the outer loop saves the list instead of the count. `codegen.control` prints ``for y in reversed(y_saved)`` then.
+Gives the same function with more lists. Where an inner loop and its reverse run in the same iteration of an outer loop,
+the list of what the one saves for the other is made there. Where an outer loop saves how often an inner loop has run,
+and its reverse takes that many values, the outer loop saves the list instead of the count. `codegen.control` prints
+``for y in reversed(y_saved)`` then.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
