@@ -419,6 +419,13 @@ class Emitter:
             self.lines.append(self.bound(self.naming.of(part.result), part))
             at = len(self.lines)
             self.emit_statement(op)
+        last = self.lines[-1] if len(self.lines) == at + 1 else None
+        if isinstance(last, Assignment) and (items := layout.halves(last, depth_of(op))) is not None:
+            name = self.unused("items")
+            self.lines[at:] = [
+                Assignment([name], "=", items[0]),
+                Assignment(last.names, "=", f"np.array([*{name}, {items[1]}])"),
+            ]
 
     def _begins_with(self, op: Op, part: Op) -> bool:
         """The operation adds a number to what another one computes, and does not read the variable that it binds."""

@@ -35,6 +35,7 @@ WORD = re.compile(r"[^\W\d]\w*")
 COUNT = re.compile(r"\w+|\w+\.shape\[\d+\]")  # numbers, flags and lengths
 _ARRAY = re.compile(r"np\.array\((\w+)\)")
 _ARRAYS = re.compile(r"(?<!\w)\(((?:np\.array\(\w+\), )+np\.array\(\w+\))\)")
+_NAMES = re.compile(r"np\.array\(\[(\w+(?:, \w+)*)\]\)")
 BREAK = "break"
 LONG = 72  # characters; statements that bind several variables, or choose a value, are no longer
 LEAVE = "return True"  # a ``break`` in a part that was moved into a function
@@ -184,6 +185,26 @@ def one_by_one(names: list[str], values: list[str], longest: int) -> list[Line]:
     for chunk in [*chunks, *([left] if left else [])]:
         out.append(Assignment([names[k] for k in chunk], "=", ", ".join([values[k] for k in chunk])))
     return out
+
+
+def halves(line: Assignment, depth: int) -> tuple[str, str] | None:
+    """The items of an array that would get a line for each of them: a list of the first ones, and the others.
+
+    >>> names = [f"coefficient{k}_bar" for k in range(7)]
+    >>> halves(Assignment(["x_bar"], "=", f"np.array([{', '.join(names[:3])}])"), 1)
+    >>> halves(Assignment(["x_bar"], "=", f"np.array([{', '.join(names)}])"), 1)[1]
+    'coefficient4_bar, coefficient5_bar, coefficient6_bar'
+    """
+    found = _NAMES.fullmatch(line.value)
+    if found is None:
+        return None
+    items = found[1].split(", ")
+    if len(items) < 2 or len(wrapped(line.text, 4 * depth)) <= len(items):
+        return None
+    half = (len(items) + 1) // 2
+    first, rest = f"[{', '.join(items[:half])}]", ", ".join(items[half:])
+    longest = max(len(first), len(line.names[0]) + len(rest) + 12)
+    return (first, rest) if longest + 14 + 4 * depth <= WIDTH else None
 
 
 def is_too_long(lines: list[Line], depth: int) -> bool:

@@ -119,16 +119,27 @@ def _lists_first(lines: list[Line]) -> list[Line]:
 
 
 def _move_firsts(out: list[Line], at: int) -> None:
-    """Move new lists and numbers behind all that does not matter to them, to the statements from `at` on."""
+    """Move new lists, numbers and zeros behind all that does not matter to them, to the statements from `at` on."""
     k = at - 1
     while k >= 0 and not isinstance(out[k], Block):
         line = out[k]
-        if isinstance(line, Assignment) and line.sign == "=" and _NEW.fullmatch(line.value) is not None:
+        if isinstance(line, Assignment) and line.sign == "=" and _is_new(line.value):
             alone = k > 0 and isinstance(out[k - 1], Note)
-            if not alone and not any(set(line.names) & set(layout.words([other])) for other in out[k + 1 : at]):
+            if not alone and all(_may_follow(line, other) for other in out[k + 1 : at]):
                 out.insert(at - 1, out.pop(k))
                 at -= 1
         k -= 1
+
+
+def _is_new(value: str) -> bool:
+    return _NEW.fullmatch(value) is not None or ("_like" in value and _ZEROS.fullmatch(value) is not None)
+
+
+def _may_follow(line: Assignment, other: Line) -> bool:
+    """`line`, which makes something new, may be run after `other`."""
+    if not set(line.names).isdisjoint(layout.words([other])):
+        return False
+    return not isinstance(other, Assignment) or set(other.names).isdisjoint(WORD.findall(line.value))
 
 
 def _make_in_head(block: Block, out: list[Line], depth: int, counts: Counter[str]) -> None:

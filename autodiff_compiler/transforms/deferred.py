@@ -16,9 +16,8 @@ Source: the left-looking form of a factorisation (Golub and Van Loan, Matrix Com
 ...     return np.sum(q**3)
 >>> show_source(f, np.ones((4, 3)))
 def f_grad(a):
-    q = np.zeros_like(a)
     n = a.shape[1]
-    t_saved = []
+    q, t_saved = np.zeros_like(a), []
     for j in range(n):
         t = np.sin(a[:3, j][:j])
         t_saved.append(t)

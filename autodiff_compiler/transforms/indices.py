@@ -1,8 +1,8 @@
 """Indices next to others: computed where they are used, as a program writes them, if that is in two or three places.
 
 Takes a function whose stores are safe in place, in which each of these sums is computed once. Gives the function with
-``x[i + 1 :] += y[i + 1 :]`` in the place of three statements. In machine code or a list, the sum would be computed
-again for nothing; a part of an array takes ten times as long.
+``x[i + 1 :] += y[i + 1 :]`` in the place of three statements, and with ``n + 1`` in the loop that alone reads it. In
+machine code or a list, the sum would be computed again for nothing; a part of an array takes ten times as long.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -36,8 +36,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.core import LOOP, Function, Op, Value, map_leaves
-from ..ir.opset import ADD, ADDAT, GET, SET, SUB
+from ..ir.core import LOOP, Function, Op, Region, Value, map_leaves
+from ..ir.opset import ADD, ADDAT, GET, LIST_ITEM, POP, SET, SUB
 from ..ir.rewrite import collect_uses
 
 MOST = 3  # places
@@ -55,11 +55,33 @@ def repeat_indices(fn: Function) -> None:
         if 1 < len(users) <= MOST and len(places) == len(set(users)):
             for user in places[1:]:
                 _repeat(op, user)
+        elif len(users) == 1 and isinstance(users[0], Op) and _is_in_loop_behind(users[0], op):
+            x = op.args[0]
+            if type(x) is Value and (x.op is None or len(uses[x]) > 1):  # or `x` gets a variable instead
+                _move_into(users[0].parent, op)
 
 
 def _is_index(op: Op) -> bool:
     """A sum or difference of two whole numbers of Python's."""
     return op.prim in (ADD, SUB) and op.parent is not None and all(map(_is_whole, (*op.args, op.result)))
+
+
+def _is_in_loop_behind(user: Op, op: Op) -> bool:
+    """The operation is in an iteration of a loop in the block of the other one, which adds a number: that is as short
+    as a name. What counts as the range of a loop is not in its iterations."""
+    around = user.parent.op if user.parent is not None else None
+    if type(op.args[1]) is not int or user.prim is LOOP:
+        return False
+    return around is not None and around.prim is LOOP and around.parent is op.parent
+
+
+def _move_into(region: Region | None, op: Op) -> None:
+    """Let each iteration compute the index, behind what it takes from lists."""
+    assert op.parent is not None and region is not None
+    op.parent.ops.remove(op)
+    op.parent = region
+    at = next((k for k, x in enumerate(region.ops) if x.prim not in (POP, LIST_ITEM)), len(region.ops))
+    region.ops.insert(at, op)
 
 
 def _is_whole(x: Any) -> bool:

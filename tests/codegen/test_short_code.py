@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -405,3 +406,28 @@ def test_a_sum_that_is_too_long_is_added_to_its_variable() -> None:
     args = [np.linspace(0.5, 1.5, 3) * k for k in range(1, 4)]
     text = check(f, *args, argnums=(0, 1, 2))
     assert "= (\n" not in text, text
+
+
+def test_an_index_that_one_loop_reads_is_computed_there() -> None:
+    def f(x: Any, steps: Any) -> Any:
+        for s in range(steps):
+            x = x * np.cos(x) if s < steps - 1 else x * np.sin(x)
+        return np.sum(x)
+
+    args = np.array([0.5, 0.7]), 3
+    assert "steps_minus_1" not in check(f, *args)
+
+
+def test_many_numbers_of_an_array() -> None:
+    def f(weights: Any, x: Any) -> Any:
+        gate_in, gate_back, gate_shift, new_in, new_back, new_shift, slope_of_all = weights
+        h, loss = 0.0, 0.0
+        for t in range(len(x)):
+            gate = gate_in * x[t] + gate_back * h + gate_shift
+            h = gate * h + new_in * x[t] * new_back + new_shift
+            loss = loss + slope_of_all * h
+        return loss
+
+    text = check(f, np.linspace(0.1, 0.7, 7), np.array([0.3, 0.5, 0.2]))
+    assert "items = [" in text and "np.array([*items, " in text, text
+    assert len(re.findall(r"^ +\w+,$", text, re.MULTILINE)) == 0, text
