@@ -33,7 +33,7 @@ from ..ir.types import same_dtype
 from ..operations.choices import OVER, QUOTIENT, RATIO
 from ..operations.choices import PRODUCT as STRONG_PRODUCT
 from .names import Naming, home_of_kernel, is_kernel, part_of_scipy
-from .short_axes import FLOATS, is_broadcast_between, is_numpys, names_rows, over_rows, sums
+from .short_axes import FLOATS, is_broadcast_between, is_numpys, may_be_short, names_rows, over_rows, sums
 
 # How tightly an expression binds, from loose to tight.
 TERNARY, NOT, COMPARE, BITOR, BITXOR, BITAND, SHIFT, SUM, PRODUCT, UNARY, POWER, ATOM = range(1, 13)
@@ -187,7 +187,7 @@ class Printer:
         if prim.fn in _AS_OPERATOR and len(args) == 2 and not op.kwargs:
             if any(type_of(a).kind in ("array", "generic") for a in args):
                 return self.binary(_AS_OPERATOR[prim.fn], args[0], args[1])
-        if prim in _UFUNCS and is_broadcast_between(*map(type_of, args)):
+        if prim in _UFUNCS and is_broadcast_between(*map(type_of, args)) and may_be_short(args[0], op):
             self.helpers.add("by_columns")
             return f"by_columns(np.{_UFUNCS[prim]}, {self.show(args[0])}, {self.show(args[1])})", ATOM
         if prim.name in _BINARY and len(args) == 2 and prim.fn in _OPERATOR_FNS:
@@ -369,7 +369,7 @@ def _is_repeated(op: Op) -> bool:
 
 def _get(p: Printer, op: Op) -> tuple[str, int]:
     base, path = op.args
-    if names_rows(path, base):
+    if names_rows(op):
         return p.helper("take_rows", base, path[0][1][0]), ATOM
     text = p.show(base, ATOM)
     return p.place(text, path) if path[-1][0] == "index" else p.part(text, path), ATOM
@@ -550,7 +550,8 @@ def _over_rows(name: str, *dtypes: Any) -> Any:
 
 
 def _einsum(p: Printer, op: Op) -> tuple[str, int]:
-    if op.tag in (DERIVED, LOOSE) and len(op.args) == 3 and op.args[0] == "ij,ij->i" and not op.kwargs:
+    of_rows = len(op.args) == 3 and op.args[0] == "ij,ij->i" and not op.kwargs
+    if op.tag in (DERIVED, LOOSE) and of_rows and may_be_short(op.args[1], op):
         return p.helper("row_dots", *op.args[1:]), ATOM
     return p.call(op), ATOM
 

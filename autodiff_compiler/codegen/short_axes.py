@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir.core import DERIVED, LOOSE, Op, Value, type_of
-from ..ir.types import Ty
+from ..ir.types import Ty, length_of
+from ..rows import SHORT
 
 if TYPE_CHECKING:
     from .expressions import Printer
@@ -47,10 +48,28 @@ def is_index_array(x: Any) -> bool:
     return type(x) is Value and is_numpys(x) and t.dtype is not None and t.dtype.kind == "i" and bool(t.ndim)
 
 
-def names_rows(path: tuple[Any, ...], base: Any) -> bool:
+def may_be_short(x: Any, op: Op) -> bool:
+    """The last axis has few elements in the arguments at hand, or nobody knows.
+
+    The functions of `rows` are right for all lengths. They are called where they are faster: elsewhere, what NumPy does
+    is easier to read.
+    """
+    dims = op.parent.dims.top() if op.parent is not None else None
+    if dims is None or type(x) is not Value or not x.type.dims:
+        return True
+    last = dims.find(x.type.dims[-1])
+    if isinstance(last, int):
+        return last < SHORT
+    return last.root not in dims.lengths or length_of(last, dims.lengths) < SHORT
+
+
+def names_rows(op: Op) -> bool:
     """An array of ints, or a vector of booleans, is the index of an array that has rows."""
+    base, path = op.args
     t = type_of(base)
     if len(path) != 1 or path[0][0] != "index" or len(path[0][1]) != 1 or not is_numpys(base):
+        return False
+    if not may_be_short(base, op):
         return False
     (index,) = path[0][1]
     is_mask = type(index) is Value and is_numpys(index) and index.type.dtype == bool and index.type.ndim == 1
@@ -87,7 +106,7 @@ def _reduces(op: Op, dtypes: Sequence[Any], back: int) -> bool:
         return False
     if len(op.args) > 1 or not op.kwargs.keys() <= {"axis", "keepdims"} or type(keepdims) is not bool:
         return False
-    return type(axis) is int and axis in (-back, len(t.dims) - back)
+    return type(axis) is int and axis in (-back, len(t.dims) - back) and may_be_short(x, op)
 
 
 def is_broadcast_between(x: Ty, y: Ty) -> bool:
@@ -100,4 +119,13 @@ def is_broadcast_between(x: Ty, y: Ty) -> bool:
     return any(a[-2] == 1 != b[-2] and a[-3] != 1 for a, b in ((x.dims, y.dims), (y.dims, x.dims)))
 
 
-__all__ = ["FLOATS", "is_broadcast_between", "is_index_array", "is_numpys", "names_rows", "over_rows", "sums"]
+__all__ = [
+    "FLOATS",
+    "is_broadcast_between",
+    "is_index_array",
+    "is_numpys",
+    "may_be_short",
+    "names_rows",
+    "over_rows",
+    "sums",
+]
