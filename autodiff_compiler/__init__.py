@@ -14,20 +14,8 @@ array([ -7., -10.])
 
 from typing import TYPE_CHECKING, Any
 
-from . import nn, pristine, runtime  # noqa: F401  (emitted code takes it from here)
-from .api.batching import batch, vmap
-from .api.checkpoints import checkpoint, checkpointed, remat
-from .api.custom import custom_jvp, custom_vjp, on_gradient, register_jvp, register_vjp
-from .api.forward import jvp
-from .api.jacobians import hessian, jacfwd, jacobian, jacrev, value_and_jacobian
-from .api.linearized import linearize
-from .api.products import derivative, elementwise_grad, gauss_newton_vp, hvp, laplacian
-from .api.pullbacks import vjp
-from .api.series import taylor
-from .api.solvers import fixed_point, root
-from .api.testing import check_grads
+from . import late, nn, pristine, runtime  # noqa: F401  (emitted code takes it from here)
 from .api.transforms import grad, value_and_grad
-from .api.trees import from_tree
 from .errors import (
     AliasError,
     AutodiffError,
@@ -39,7 +27,19 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    from .api.batching import batch, vmap
+    from .api.checkpoints import checkpoint, checkpointed, remat
+    from .api.custom import custom_jvp, custom_vjp, on_gradient, register_jvp, register_vjp
     from .api.explain import explain
+    from .api.forward import jvp
+    from .api.jacobians import hessian, jacfwd, jacobian, jacrev, value_and_jacobian
+    from .api.linearized import linearize
+    from .api.products import derivative, elementwise_grad, gauss_newton_vp, hvp, laplacian
+    from .api.pullbacks import vjp
+    from .api.series import taylor
+    from .api.solvers import fixed_point, root
+    from .api.testing import check_grads
+    from .api.trees import from_tree
     from .operations.numerical import nondifferentiable, numerical
     from .operations.record import elementwise, primitive
     from .operations.record import jvp as jvp_rule
@@ -62,44 +62,45 @@ __version__ = "0.1.0"
 
 pristine.hold("kernels", "rows", "runtime")
 
-# Rules and the tape are imported when one of their names is first used, and so is the compiler when it first compiles.
+# Most of this is imported when one of its names is first used, and the compiler when it first compiles.
 _LATE = {
-    "ForwardAccumulator": "tape.forward_accumulator",
-    "GradientTape": "tape.gradient_tape",
-    "RegisterGradient": "tape.custom",
-    "Tensor": "tape.native",
-    "UnconnectedGradients": "tape.gradient_tape",
-    "Variable": "tape.native",
-    "constant": "tape.native",
-    "custom_gradient": "tape.custom",
-    "elementwise": "operations.record",
-    "explain": "api.explain",
-    "function": "tape.function",
-    "grad_pass_through": "tape.custom",
-    "jvp_rule": "operations.record",
-    "no_gradient": "tape.custom",
-    "nondifferentiable": "operations.numerical",
-    "numerical": "operations.numerical",
-    "primitive": "operations.record",
-    "recompute_grad": "tape.custom",
-    "stop_gradient": "tape.custom",
-    "vjp_rule": "operations.record",
+    "api.batching": "batch vmap",
+    "api.checkpoints": "checkpoint checkpointed remat",
+    "api.custom": "custom_jvp custom_vjp on_gradient register_jvp register_vjp",
+    "api.explain": "explain",
+    "api.forward": "jvp",
+    "api.jacobians": "hessian jacfwd jacobian jacrev value_and_jacobian",
+    "api.linearized": "linearize",
+    "api.products": "derivative elementwise_grad gauss_newton_vp hvp laplacian",
+    "api.pullbacks": "vjp",
+    "api.series": "taylor",
+    "api.solvers": "fixed_point root",
+    "api.testing": "check_grads",
+    "api.trees": "from_tree",
+    "operations.numerical": "nondifferentiable numerical",
+    "operations.record": "elementwise jvp_rule primitive vjp_rule",
+    "tape.custom": "RegisterGradient custom_gradient grad_pass_through no_gradient recompute_grad stop_gradient",
+    "tape.forward_accumulator": "ForwardAccumulator",
+    "tape.function": "function",
+    "tape.gradient_tape": "GradientTape UnconnectedGradients",
+    "tape.native": "Tensor Variable constant",
+    "tape.ops": "ops",
 }
+_MODULES = {name: module for module, names in _LATE.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    import importlib
-
-    module = "tape.ops" if name == "ops" else _LATE.get(name)
+    module = _MODULES.get(name)
     if module is None:
         from .api import unknown_names
 
         raise AttributeError(unknown_names.message(__name__, name, __all__))
-    # A package before its module: threads that enter a package by different modules would find each other's half made.
-    for part in (".api.compiler", f".{module.partition('.')[0]}"):
-        importlib.import_module(part, __name__)
-    with pristine.as_they_were():
-        found: Any = importlib.import_module(f".{module}", __name__)
+    if not module.startswith("api."):
+        # A package before its module: threads that enter a package by different modules would find each other's half
+        # made.
+        for part in ("api.compiler", module.partition(".")[0]):
+            late.load(f"{__name__}.{part}")
+    found: Any = late.load(f"{__name__}.{module}")
     if name != "ops":
         found = getattr(found, name.removesuffix("_rule"))
     globals()[name] = found

@@ -14,6 +14,7 @@ import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 
@@ -56,6 +57,7 @@ def as_they_were() -> Iterator[None]:
     replaced = [
         (module, name, vars(module).get(name, _ABSENT), was)
         for module, held in _HELD
+        if not all(map(is_, map(vars(module).get, held), held.values()))
         for name, was in held.items()
         if vars(module).get(name, _ABSENT) is not was and not name.startswith("__")
     ]

@@ -25,7 +25,6 @@ import numpy as np
 from ..errors import AutodiffError, NotCompiled, WrongValueError, is_interruption
 from ..frontend.inputs import base_of
 from ..ir.core import Region
-from ..ir.interp import interpret
 from ..ir.opset import ASSERT, RAISE
 from ..lowered import Guard, Lowered, bind_arguments, fetch
 from ..tree import copy_with, flatten, is_object, own_attributes, store_own, unflatten
@@ -75,6 +74,8 @@ def check_value(fn: Callable[..., Any], lowered: Lowered, args: tuple[Any, ...],
             _overlaps(leaves[i]) if i == j else np.may_share_memory(leaves[i], leaves[j]) for i, j in lowered.no_alias
         ):
             return  # the call itself will be refused
+        from ..ir.interp import interpret
+
         got, failed = _outcome(lambda: unflatten(lowered.out, interpret(lowered.function, leaves)))
     if failed is None and raised is None:
         low = is_low(body)

@@ -8,27 +8,51 @@ Whatever needs the compiler imports this module first. So one thread imports it,
 threads that enter a package by different modules would find each other's half made.
 """
 
+from typing import TYPE_CHECKING
+
 from .. import pristine
+from ..late import late_names
 
 with pristine.as_they_were():
-    from ..frontend.custom_hooks import lower_on_gradient
-    from ..frontend.custom_local import lower_custom_made
-    from ..frontend.custom_rules import lower_custom
     from ..frontend.lower import lower
     from ..frontend.observe import WATCH, Watch
-    from ..frontend.solvers import lower_solver
-    from ..ir.printer import print_function
-    from ..transforms import jacobian, pipeline
-    from ..transforms.stacked import Axis, function_of_stacks, move_result
-    from ..transforms.stages import WRITES, stages
-    from . import callbacks  # noqa: F401  (what solvers are handed can be differentiated)
+    from ..transforms import pipeline
     from .arguments import Wanted, argument_place
     from .checking import check_value, checking, is_checking
     from .emission import emit_adjoint, emit_native
+
+if TYPE_CHECKING:
+    from ..frontend.custom_hooks import lower_on_gradient
+    from ..frontend.custom_local import lower_custom_made
+    from ..frontend.custom_rules import lower_custom
+    from ..frontend.solvers import lower_solver
+    from ..ir.printer import print_function
+    from ..transforms.jacobian import is_cheaper_forward, is_complex, require_real, sum_result, trace
+    from ..transforms.stacked import Axis, function_of_stacks, move_result
+    from ..transforms.stages import WRITES, stages
     from .nested import lower_call, lower_jvp, lower_linear, lower_transform, primal_of
     from .nested_batch import lower_batch, lower_batched
     from .nested_checkpoint import lower_checkpoint, lower_checkpoint_of, lower_checkpointed
     from .nested_kinds import KINDS, PULLED, PUSHED
+
+# What few programs need is imported when they first do.
+_LATE = {
+    "frontend.custom_hooks": "lower_on_gradient",
+    "frontend.custom_local": "lower_custom_made",
+    "frontend.custom_rules": "lower_custom",
+    "frontend.solvers": "lower_solver",
+    "ir.printer": "print_function",
+    "transforms.jacobian": "is_cheaper_forward is_complex require_real sum_result trace",
+    "transforms.stacked": "Axis function_of_stacks move_result",
+    "transforms.stages": "WRITES stages",
+    "api.nested": "lower_call lower_jvp lower_linear lower_transform primal_of",
+    "api.nested_batch": "lower_batch lower_batched",
+    "api.nested_checkpoint": "lower_checkpoint lower_checkpoint_of lower_checkpointed",
+    "api.nested_kinds": "KINDS PULLED PUSHED",
+}
+__getattr__ = late_names(
+    "autodiff_compiler", {name: module for module, names in _LATE.items() for name in names.split()}
+)
 
 __all__ = [
     "Axis",
@@ -45,8 +69,9 @@ __all__ = [
     "emit_adjoint",
     "emit_native",
     "function_of_stacks",
+    "is_cheaper_forward",
     "is_checking",
-    "jacobian",
+    "is_complex",
     "lower",
     "lower_batch",
     "lower_batched",
@@ -65,5 +90,8 @@ __all__ = [
     "pipeline",
     "primal_of",
     "print_function",
+    "require_real",
     "stages",
+    "sum_result",
+    "trace",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 from ..codegen.emit import emit_function
@@ -12,12 +11,9 @@ from ..errors import InternalError
 from ..frontend.source import statement_of
 from ..ir.budget import doing
 from ..ir.core import Function, Loc
-from ..ir.rewrite import clone_function
+from ..ir.rewrite import clone_function, has_ducks
 from ..transforms.pipeline import restore_in_place
-from ..transforms.public_functions import has_ducks
 from .places import line_of, text_over_lines
-
-LOG = logging.getLogger("autodiff_compiler")
 
 
 def statement_at(loc: Loc) -> Statement:
@@ -52,6 +48,8 @@ def emit_native(
 ) -> Emitted:  # fmt: skip
     """The source of an adjoint that runs as machine code, if it may. Otherwise a comment in it says why not. See
     `emit_adjoint`."""
+    import logging
+
     from ..native.halves import module_in_halves
     from ..native.handover import lower_halves
     from ..native.lower import lower
@@ -71,7 +69,7 @@ def emit_native(
                 halves = lower_halves(loops, sharing, split, (f"{name}_native", f"{name}_{inner}_native"))
     except NotNative as found:
         if not recorded:
-            LOG.warning("%s is NumPy code: %s", name, found.why)
+            logging.getLogger("autodiff_compiler").warning("%s is NumPy code: %s", name, found.why)
         numpy = emit_adjoint(fn, name, split=split, result=result, reserved=reserved, recorded=recorded)
         return with_reason(numpy, found)
     numpy = emit_adjoint(fn, f"{name}_numpy", split=split, result=result, reserved=reserved, recorded=recorded)

@@ -68,8 +68,7 @@ class Jacobian(Transformed):
         return tree, len(fn.body.exit) - first
 
     def transform(self, lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
-        from .compiler import jacobian as jacobian_pass
-        from .compiler import pipeline
+        from .compiler import pipeline, require_real
 
         lowered = self.derived_from(lowered, args, kwargs)
         wanted, argument = differentiated(self.primal, lowered, self.argnums, args, kwargs)
@@ -82,7 +81,7 @@ class Jacobian(Transformed):
         keep = range(0 if self.keep_value else own, len(fn.results))
         forward = self.is_forward(fn, wrt, results)
         if not forward:
-            jacobian_pass.require_real(fn, results, self.suffix, lowered.loc)
+            require_real(fn, results, self.suffix, lowered.loc)
         budget = self.options.max_residual_bytes
         made = pipeline.jacobian(fn, wrt, results, forward=forward, keep=keep, budget=budget)
         numbers = {k: n for n, k in enumerate(results)}
@@ -101,9 +100,9 @@ class Jacobian(Transformed):
 
     def is_forward(self, fn: Function, wrt: Sequence[int], results: Sequence[int]) -> bool:
         """Tangents are stacked, not cotangents."""
-        from .compiler import jacobian
+        from .compiler import is_cheaper_forward
 
-        return self.mode == FORWARD if self.mode is not None else jacobian.is_cheaper_forward(fn, wrt, results)
+        return self.mode == FORWARD if self.mode is not None else is_cheaper_forward(fn, wrt, results)
 
     @property
     def kind(self) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import json
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,7 +29,8 @@ from ..codegen.notes import Note
 from ..errors import is_interruption
 from ..ir.core import RULES_OF_USERS, Function, Loc, Region, structural_key
 from ..ir.types import OBJECT, Dim, Dims, Terms, Ty, array
-from ..kernels.callbacks import Callback
+from ..kernels.callbacks import DERIVED, Callback
+from ..late import late
 from ..lowered import OBJECT_KEY, Fact, Guard, Input, Lowered, fetch, location_of
 from ..made import MADE, Made, function_of, text_of, tree_of
 from ..tree import children
@@ -40,6 +42,13 @@ from .two_stages import LOG, OBJECT_CLASSES, Stages
 FORMAT = "4"
 # Entries under one key: functions with one text may see different things, such as the closures that a function returns.
 SLOTS = 4
+# What solvers are handed can be differentiated.
+DERIVED.update(
+    zip(
+        ("pullback", "jacobian", "half_square"),
+        late(__package__, "callbacks", "pullback_of", "jacobian_of", "half_square_of"),
+    )
+)
 
 
 class Unusable(Exception):
@@ -232,8 +241,6 @@ class _Reader:
         if kind == "held":
             return MADE[self.objects[how[1]].__code__].cells[how[2]]
         if kind == "callback":
-            from . import callbacks  # noqa: F401  (it can be differentiated)
-
             made = Callback(self.objects[how[1]], how[2], how[3])
             made.left_out = how[4]
             return made
@@ -382,6 +389,9 @@ def entry_key(transformed: Any, fn: Any, names: tuple[str, ...], values: tuple[A
     """What selects the entries for this call; None where there are none."""
     folder = default_folder()
     if folder is None or RULES_OF_USERS:
+        return None
+    passes = sys.modules.get(f"{__package__.rpartition('.')[0]}.transforms.pipeline")  # it is not imported for this
+    if passes is not None and passes.is_changed(transformed.options.left_out, transformed.options.reassociate):
         return None
     try:
         chain = []

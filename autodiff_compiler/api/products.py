@@ -61,10 +61,10 @@ class ElementwiseGradient(Gradient):
 
     def scalar(self, lowered: Lowered, main: Tree) -> None:
         """Put the sum of the result into its place."""
-        from .compiler import jacobian
+        from .compiler import sum_result
 
         if main[0] == "leaf":
-            jacobian.sum_result(lowered.function)
+            sum_result(lowered.function)
         super().scalar(lowered, main)
 
 
@@ -156,9 +156,9 @@ class Laplacian(Hessian):
     kind = "laplacian"
 
     def combined(self, fn: Function, first: int, wrt: list[int], tree: Tree) -> tuple[Tree, int]:
-        from .compiler import jacobian
+        from .compiler import trace
 
-        jacobian.trace(fn, first, wrt)
+        trace(fn, first, wrt)
         return ("leaf", 0), 1
 
 

@@ -371,9 +371,9 @@ def one_array(
 
 def refuse_complex(fn: Function, wrt: Sequence[int], lowered: Lowered, what: str) -> None:
     """A complex number has two directions: its derivative is no array with the axes of the argument."""
-    from .compiler import jacobian
+    from .compiler import is_complex
 
-    if any(jacobian.is_complex(fn.params[k]) for k in wrt):
+    if any(is_complex(fn.params[k]) for k in wrt):
         raise UnsupportedError(
             f"{what} by a complex argument",
             lowered.loc,

@@ -224,7 +224,7 @@ class Transformed:
 
     @trimmed
     def passes(self, *args: Any, **kwargs: Any) -> list[tuple[str, str]]:
-        """For each pass its name and the SSA form after it, as text.
+        """For each pass that has run its name and the SSA form after it, as text.
 
         The function is compiled anew for these arguments, without the cache. `transforms.pipeline` has the table of
         the passes.

@@ -17,6 +17,7 @@ from ..ir.foreign import CALLED, EFFECTS, is_inert, is_weak, leaves_alone, loade
 from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import KNOWN, flags_of, is_numpys, names_of, signature_of
 from ..ir.sites import CALL_OBJECT, GET_ITEM, GET_NEXT
+from ..late import load
 from ..lowered import lowering_of
 from ..operations.draws import ORDER, drawn, generator_of, shuffles
 from .avals import (
@@ -53,8 +54,6 @@ from .frames import Frame
 from .handlers import Ctx, Node, Val, handler_of, lowers, method_of, run
 from .inputs import is_lasting
 from .layout import KEEP_C_ORDER, mark_fortran
-from .library.call_forms import mapped_numbers
-from .library.draws import DRAWN
 from .may_write import ANYTHING, run_by
 from .objects import is_generated
 from .observe import may_vary
@@ -229,7 +228,7 @@ class Calls(Comprehensions):
             self.may_run(*run_by(obj), node)
             draw = drawn(obj, name)
             if draw is not None:
-                definition = DRAWN.get((generator_of(obj), obj.__name__))
+                definition = load(f"{__package__}.library.draws").DRAWN.get((generator_of(obj), obj.__name__))
                 return self.call_draw(draw, definition, Obj(getattr(obj, "__self__", None), None), args, kwargs, node)
             operands, keywords = (
                 [self.plain(a, node) for a in args],
@@ -483,6 +482,7 @@ def _call_known(ctx: Calls, fn: Obj, args: list[Val], kwargs: dict[str, Val], no
         there = (*ctx.object_path(fn), ("attr", "_dispatcher"), ("attr", "py_func"))
         of_element = ctx.outside(made._dispatcher.py_func, there, node)
         otype = Obj(float, None) if {known[-1] for known in made.types} == {"d"} else None
+        mapped_numbers = load(f"{__package__}.library.call_forms").mapped_numbers
         return ctx.inline_function(Obj(mapped_numbers), [of_element, otype, Seq(tuple(args))], {}, node)
     if type(obj) in GETTERS:
         cls, parts = obj.__reduce__()[:2]

@@ -206,6 +206,8 @@ def _of_value(interp: Core, value: Value, out: list[Action], seen: set[Value]) -
         if found is None and op.prim is IF:
             found = _ints_of(interp, op.args[0])  # there is no way to compile each path apart
         out += found or []
+        if found is not None and op.prim is IF and found == [Action(SPLIT, original(origin.node))]:  # type: ignore[union-attr]
+            _of_inner_branches(interp, value, out, seen)
         return found is not None
     if op.prim in (DIM, SHAPE_OF, SIZE, LEN):
         operand = op.args[0]
@@ -220,6 +222,18 @@ def _of_value(interp: Core, value: Value, out: list[Action], seen: set[Value]) -
     return all(
         _of_kind(interp, v, out, set()) if v.type.kind == "list" else _of_value(interp, v, out, seen) for v in operands
     )
+
+
+def _of_inner_branches(interp: Core, value: Value, out: list[Action], seen: set[Value]) -> None:
+    """What makes static what the branches inside of a branch yield for its result: it would be asked for next, by one
+    attempt after another for a long chain of ``elif``."""
+    assert value.op is not None
+    for region in value.op.regions:
+        x = region.exit[value.op.results.index(value)]
+        if type(x) is Value and x.op is not None and x.op.prim is IF and x.op.parent is region and x not in seen:
+            splits = sum(kind is SPLIT for kind, _ in {*interp.plan.actions, *out})
+            if splits < MAX_DOUBLINGS or all(_ints_of(interp, c) is None for c in (value.op.args[0], x.op.args[0])):
+                _of_value(interp, x, out, seen)
 
 
 def _of_parameter(interp: Core, value: Value, out: list[Action]) -> bool:

@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from ..ir.foreign import module_of
+from ..ir.opset import lookup as record_of
+from ..late import load
+from ..locks import Lock
 from ..pristine import BUILTINS
 from .avals import Obj, Seq, is_constant
 from .handlers import Val
@@ -23,6 +26,15 @@ DEFINED: dict[Any, types.FunctionType] = {}
 METHODS: dict[Any, types.FunctionType] = {}
 # Each says of an unknown callable whether it has now filled in the definitions that concern it.
 LATE: list[Callable[[Any], bool]] = []
+# What the modules define that are imported late (`later`): functions in these modules, without a record but for some.
+_ROOTS = frozenset({"numpy", "math", "cmath"})
+_ALSO_RECORDS = frozenset(
+    {"split", "meshgrid", "diff", "nonzero", "histogram", "nanmean", "transpose", "eigh", "eig", "slogdet", "svd", "qr",
+     "norm", "nan_to_num"}
+)  # fmt: skip
+_later: list[str] = []
+_lock = Lock()
+_pending: dict[Any, types.FunctionType] = {}  # of these: other threads find nothing of a module before it is whole
 _modules: set[str] = set()
 
 
@@ -32,7 +44,9 @@ def defines(*keys: Val, table: dict[Any, types.FunctionType] = DEFINED) -> Calla
     def enter(definition: F) -> F:
         assert isinstance(definition, types.FunctionType)
         _modules.add(module_of(definition))
-        table.update(dict.fromkeys(keys, definition))
+        late = table is DEFINED and definition.__module__.rpartition(".")[2] in _later
+        assert not late or all(map(_may_be_later, keys)), keys
+        (_pending if late else table).update(dict.fromkeys(keys, definition))
         if definition.__closure__ is not None and table is DEFINED:  # one of a family: errors name the function
             definition.__name__ = keys[0].__name__
         return definition
@@ -87,9 +101,33 @@ def definition_of(fn: Any) -> types.FunctionType | None:
         found = DEFINED.get(fn)
     except TypeError:
         return None
-    if found is None and any(load_for(fn) for load_for in LATE):
-        return DEFINED.get(fn)
+    if found is None:
+        if _later and _may_be_later(fn):
+            load_all()
+        any(load_for(fn) for load_for in LATE)
+        return DEFINED.get(fn)  # another thread may have loaded it just now
     return found
+
+
+def later(*modules: str) -> None:
+    """Definitions of functions of NumPy's and of `math` stand in these modules of the library."""
+    _later.extend(modules)
+
+
+def _may_be_later(fn: Any) -> bool:
+    """A module that is imported late may define the function."""
+    if str(getattr(fn, "__module__", None)).split(".")[0] not in _ROOTS:
+        return False
+    return getattr(fn, "__name__", None) in _ALSO_RECORDS or record_of(fn) is None
+
+
+def load_all() -> None:
+    """Import all definitions but those of SciPy's functions."""
+    with _lock:
+        for name in _later:
+            load(f"{__package__}.library.{name}")
+        DEFINED.update(_pending)
+        _later.clear()
 
 
 def is_definition(fn: Any) -> bool:

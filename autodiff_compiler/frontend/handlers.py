@@ -15,8 +15,12 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+import numpy as np
+
 from ..errors import ArgumentError, is_interruption
 from ..ir.roles import MAKERS, names_of, signature_of
+from ..late import load
+from ..locks import Lock
 from ..records import record
 from ..tree import class_lookup
 from .avals import Obj
@@ -51,6 +55,85 @@ _BY_NAME: dict[str, Handler] = {}  # of functions in modules that only a program
 _NODES: dict[type, Callable[[Any, Any], Any]] = {}
 _EXPANSIONS: dict[type, Callable[[Any, Any], list[Any]]] = {}
 
+# Modules of handlers that are imported when a program first uses what they are for: a callable, by its `id`; a class of
+# syntax nodes; a class whose methods they lower; a module whose functions they lower.
+_LATER: dict[Any, str] = {}
+_MENTIONED: list[Any] = []  # keeps the objects alive, and so their `id`
+
+
+def later(module: str, *things: Any) -> None:
+    """The handlers of these stand in a module of this package that is imported when one is first asked for: of
+    callables, of classes of syntax nodes, of the methods of the classes in a tuple, and of the functions in modules,
+    which are named by a string."""
+    _MENTIONED.extend(things)
+    for thing in things:
+        if isinstance(thing, tuple):
+            _LATER.update({("methods of", cls): module for cls in thing})
+        elif isinstance(thing, str):
+            _LATER["functions in", thing] = module
+        else:
+            _LATER[thing if isinstance(thing, type) and issubclass(thing, ast.AST) else id(thing)] = module
+
+
+def _places(obj: Any) -> list[Any]:
+    """Where `_LATER` may name the module of the handler of an object."""
+    if isinstance(obj, type) and issubclass(obj, ast.AST):
+        return [obj]
+    places: list[Any] = [id(obj)]
+    if type(obj) in _PLAIN:  # of others, to look at an attribute may run code of the program
+        module, owner = getattr(obj, "__module__", None), getattr(obj, "__objclass__", None)
+        if owner is not None:
+            places.append(("methods of", owner))
+        if type(module) is str:
+            places += [("functions in", module), ("functions in", module.split(".")[0])]
+    return places
+
+
+_PLAIN = (
+    type, types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+)  # fmt: skip
+
+
+def _load_for(obj: Any) -> bool:
+    """Import the modules that may have a handler of an object. False if there are none; another thread may have
+    imported them just now."""
+    if type(obj) is np.ufunc:
+        return False
+    found = [_LATER[place] for place in _places(obj) if place in _LATER]
+    for name in found:
+        if name not in _entered:
+            _load(name)
+    return bool(found)
+
+
+def load_all() -> None:
+    """Import all handlers."""
+    for name in dict.fromkeys(_LATER.values()):
+        _load(name)
+
+
+_lock = Lock()
+_entered: set[str] = set()
+# By module, what it enters: other threads find nothing of it before it is whole.
+_pending: dict[str, list[tuple[dict[Any, Any], Any, Any]]] = {}
+
+
+def _load(name: str) -> None:
+    with _lock:
+        load(f"{__package__}.{name}")
+        for table, key, value in _pending.pop(name, []):
+            table[key] = value
+        _entered.add(name)
+
+
+def _enter(table: dict[Any, Any], key: Any, value: Any, fn: Any) -> None:
+    name = fn.__module__.removeprefix(f"{__package__}.")
+    if name in _LATER.values():
+        _pending.setdefault(name, []).append((table, key, value))
+    else:
+        table[key] = value
+
 
 def lowers(*objs: Any, border: bool = False) -> Callable[[F], F]:
     """The decorated function lowers a call of each of `objs`: callables, or names such as "statistics.mean" where the
@@ -60,16 +143,17 @@ def lowers(*objs: Any, border: bool = False) -> Callable[[F], F]:
 
     def enter(fn: F) -> F:
         for obj in objs:
+            _is_found(obj, fn)
             if isinstance(obj, str):
-                _BY_NAME[obj] = Handler(obj, fn, border)
+                _enter(_BY_NAME, obj, Handler(obj, fn, border), fn)
                 continue
             if isinstance(obj, type) and issubclass(obj, ast.AST):
-                _NODES[obj] = fn
+                _enter(_NODES, obj, fn, fn)
                 continue
             table = _METHODS if _is_method(obj) else _HANDLERS
             if id(obj) in table:
                 raise ValueError(f"{obj!r} has a handler: {table[id(obj)].fn}")
-            table[id(obj)] = Handler(obj, fn, border)
+            _enter(table, id(obj), Handler(obj, fn, border), fn)
         return fn
 
     return enter
@@ -79,20 +163,37 @@ def expands(*nodes: type) -> Callable[[F], F]:
     """The decorated function gives the statements that do what a statement of these classes does."""
 
     def enter(fn: F) -> F:
-        _EXPANSIONS.update(dict.fromkeys(nodes, fn))
+        for node in nodes:
+            _is_found(node, fn)
+            _enter(_EXPANSIONS, node, fn, fn)
         return fn
 
     return enter
 
 
+def _is_found(obj: Any, fn: Any) -> None:
+    """Raise an error if the module of a handler is imported late, and would not be for this object."""
+    name = fn.__module__.removeprefix(f"{__package__}.")
+    if name not in _LATER.values():
+        return
+    if isinstance(obj, str):
+        places: list[Any] = [("functions in", obj.rpartition(".")[0]), ("functions in", obj.split(".")[0])]
+    else:
+        places = _places(obj)
+    if all(_LATER.get(place) != name for place in places):
+        raise ValueError(f"{name} is imported late, and not for {obj!r}: name it in frontend/table/__init__.py")
+
+
 def handler_of_node(node: ast.AST) -> Callable[[Any, Any], Any] | None:
     """The handler of an expression or a statement."""
-    return _NODES.get(type(node))
+    found = _NODES.get(type(node))
+    return _NODES.get(type(node)) if found is None and _load_for(type(node)) else found
 
 
 def expansion_of(stmt: ast.stmt) -> Callable[[Any, Any], list[Any]] | None:
     """What gives simpler statements for a statement."""
-    return _EXPANSIONS.get(type(stmt))
+    found = _EXPANSIONS.get(type(stmt))
+    return _EXPANSIONS.get(type(stmt)) if found is None and _load_for(type(stmt)) else found
 
 
 def _is_method(obj: Any) -> bool:
@@ -104,6 +205,8 @@ def _is_method(obj: Any) -> bool:
 def handler_of(obj: Any) -> Handler | None:
     """The handler of a callable."""
     found = _HANDLERS.get(id(obj))
+    if found is None and _load_for(obj):
+        found = _HANDLERS.get(id(obj))
     if found is None and type(obj) is types.FunctionType:
         found = _BY_NAME.get(f"{obj.__module__}.{obj.__name__}")
         if found is not None and getattr(sys.modules.get(obj.__module__), obj.__name__, None) is obj:
@@ -111,19 +214,24 @@ def handler_of(obj: Any) -> Handler | None:
             return found
         return None
     if found is None and type(obj) is types.BuiltinFunctionType and isinstance(obj.__self__, type):
-        return _HANDLERS.get(id(class_lookup(obj.__self__, obj.__name__)))  # a class method is made when it is read
+        raw = class_lookup(obj.__self__, obj.__name__)  # a class method is made when it is read
+        return _HANDLERS.get(id(raw)) or (_HANDLERS.get(id(raw)) if _load_for(raw) else None)
     return found
 
 
 @functools.cache
 def method_of(cls: type, name: str) -> Handler | None:
     """The handler of the method that a class, or the nearest of its bases, has under a name."""
-    at = id(class_lookup(cls, name))
-    return _METHODS.get(at) or _HANDLERS.get(at)
+    raw = class_lookup(cls, name)
+    found = _METHODS.get(id(raw)) or _HANDLERS.get(id(raw))
+    if found is None and _load_for(raw):
+        return _METHODS.get(id(raw)) or _HANDLERS.get(id(raw))
+    return found
 
 
 def at_border() -> list[Any]:
     """The functions whose containers are made arrays before their handlers get them."""
+    load_all()
     return [handler.obj for handler in _HANDLERS.values() if handler.border]
 
 

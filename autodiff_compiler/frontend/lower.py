@@ -19,7 +19,7 @@ from ..ir.opset import COPY
 from ..ir.rewrite import drop_uncalled, replace_values
 from ..lowered import Lowered, ObjectStep, bind_arguments, location_of
 from ..tree import flatten, is_object
-from . import callbacks, table  # noqa: F401  (they fill the table of handlers)
+from . import table  # noqa: F401  (it fills the table of handlers)
 from .avals import (
     UNSET,
     Bound,

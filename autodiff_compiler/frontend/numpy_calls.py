@@ -10,13 +10,13 @@ from ..errors import ArgumentError, RuleLookupError, is_interruption
 from ..ir.core import Prim, Value, type_of
 from ..ir.opset import lookup
 from ..ir.types import ANY
+from ..late import load
 from ..operations.draws import drawn_from, generator_class, makes_generator
 from . import library  # noqa: F401  (fills the table of definitions)
 from .avals import DictRef, ListRef, Obj, Ref, Seq, describe
 from .copies import Copies
 from .definitions import METHODS
 from .handlers import Node, Val, method_of, run
-from .library.draws import DRAWN
 
 
 class NumpyCalls(Copies):
@@ -46,7 +46,7 @@ class NumpyCalls(Copies):
                 return self.call_shuffle(av, args[0], node)
             draw = drawn_from(av.op, name)
             if draw is not None:
-                definition = DRAWN.get((generator_class(av.op), name))
+                definition = load(f"{__package__}.library.draws").DRAWN.get((generator_class(av.op), name))
                 return self.call_draw(draw, definition, av, args, kwargs, node)
             return self.call_foreign(method_prim(name), [av], args, kwargs, None, f"the method .{name}()", node)
         if type(av) is Ref and av.cell not in self.cells.numpy and self.read(av, node).type == ANY:

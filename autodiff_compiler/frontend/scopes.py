@@ -37,12 +37,13 @@ class _Names:
         self.generator = False
         todo = list(statements)
         for node in todo:  # which grows on the way
+            if isinstance(node, ast.Name):
+                if not isinstance(node.ctx, ast.Load):
+                    self.bound.add(node.id)
+                continue
             todo += _own_parts(node)
             if isinstance(node, (ast.Yield, ast.YieldFrom)):
                 self.generator = True
-            elif isinstance(node, ast.Name):
-                if not isinstance(node.ctx, ast.Load):
-                    self.bound.add(node.id)
             elif isinstance(node, ast.Global):
                 self.globals.update(node.names)
             elif isinstance(node, ast.Nonlocal):
@@ -50,8 +51,9 @@ class _Names:
             elif isinstance(node, ast.alias):
                 self.bound.add(node.asname or node.name.split(".")[0])
             else:  # of a function, class, exception handler or pattern
-                names = getattr(node, "name", None), getattr(node, "rest", None)
-                self.bound.update(name for name in names if name is not None)
+                self.bound.update(
+                    name for f in ("name", "rest") if f in node._fields and (name := getattr(node, f, None))
+                )
 
 
 def _own_parts(node: Any) -> Iterable[ast.AST]:
@@ -61,9 +63,12 @@ def _own_parts(node: Any) -> Iterable[ast.AST]:
         return [*getattr(node, "decorator_list", ()), *defaults]
     if isinstance(node, ast.ClassDef):
         return [*node.decorator_list, *node.bases, *node.keywords]
-    if hasattr(node, "generators"):  # its targets are its own; assignment expressions in it bind here
+    if isinstance(node, _COMPREHENSIONS):  # its targets are its own; assignment expressions in it bind here
         return [n.target for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
-    return ast.iter_child_nodes(node)
+    return _children(node)
+
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def bound_names(nodes: list[Any]) -> set[str]:
@@ -87,12 +92,40 @@ def nodes_of(node: ast.AST) -> list[ast.AST]:
     """The node and all below it. (`ast.walk` is several times slower.)"""
     out = [node]
     for current in out:
-        for field in current._fields:
-            value = getattr(current, field, None)
-            if type(value) is list:
-                out += [x for x in value if isinstance(x, ast.AST)]
-            elif isinstance(value, ast.AST) and not isinstance(value, (ast.expr_context, ast.operator)):
-                out.append(value)
+        out += _children(current)
+    return out
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below one, but for contexts and operators of arithmetic."""
+    out: list[ast.AST] = []
+    for field in _PARTS.get(type(node)) or _parts_of(type(node)):
+        value = getattr(node, field, None)
+        if type(value) is list:
+            out += [x for x in value if isinstance(x, ast.AST)]
+        elif isinstance(value, ast.AST) and not isinstance(value, (ast.expr_context, ast.operator)):
+            out.append(value)
+    return out
+
+
+# By the class of a node: the fields that may hold nodes.
+_PARTS: dict[type, tuple[str, ...]] = {}
+_TEXT = frozenset({"arg", "asname", "attr", "conversion", "ctx", "id", "kind", "level", "module", "n", "s"})
+
+
+def _parts_of(cls: type[ast.AST]) -> tuple[str, ...]:
+    found = _PARTS[cls] = tuple([f for f in cls._fields if f not in _TEXT])
+    return found
+
+
+def statements_in(node: ast.AST) -> list[ast.AST]:
+    """The node, and the statements in its blocks."""
+    out = [node]
+    for current in out:
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            block = getattr(current, field, None)
+            if type(block) is list:
+                out += block
     return out
 
 
@@ -128,7 +161,7 @@ def loop_facts(stmt: Any, function: FunctionNode) -> LoopFacts:
         assigned = bound_names(parts)
     else:
         # A comprehension binds by := only what outlives it.
-        assigned = {n.target.id for n in ast.walk(stmt) if isinstance(n, ast.NamedExpr)}
+        assigned = {n.target.id for n in nodes_of(stmt) if isinstance(n, ast.NamedExpr)}
     plainly: set[str] = set()
     captured: set[str] = set()
     for part in parts:

@@ -8,7 +8,6 @@ import functools
 import inspect
 import linecache
 import re
-import symtable
 import sys
 import types
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from ..locks import Lock
 from ..made import FUTURE, MADE, TYPE_PARAMS
 from ..records import record
 from .cells import is_of_a_cell, texts_under_magics
-from .scopes import FunctionNode, nodes_of, scope_of
+from .scopes import FunctionNode, nodes_of, scope_of, statements_in
 
 Made = TypeVar("Made", bound=ast.AST)
 
@@ -105,7 +104,7 @@ def _statements_at(file: str, line: int) -> list[Any]:
         for k in range(start, end + 1):
             # Of what stood here before the file was edited, nothing is left.
             known[k] = [n for n in known.get(k, ()) if n[1].lineno != start]
-        for n in ast.walk(root):
+        for n in statements_in(root):
             if isinstance(n, ast.stmt) or n is root:
                 for k in range(n.lineno, end_of_head(n) + 1):
                     known[k].append((n, root))
@@ -397,6 +396,8 @@ def _imports(node: FunctionNode, lines: list[str]) -> Iterator[list[str]]:
 @functools.lru_cache(8)
 def _imported(text: str) -> frozenset[str]:
     """The names that an import statement of a module binds, as Python's compiler sees it."""
+    import symtable  # few programs need it
+
     table = symtable.symtable(text, "<module>", "exec")
     return frozenset(s.get_name() for s in table.get_symbols() if s.is_imported())
 

@@ -13,10 +13,11 @@ from .rewrite import enclosing
 def maybe_undefined(body: Region) -> set[Value]:
     """Values that are undefined on some path."""
     maybe: set[Value] = set()
+    found = [op for op in body.walk() if op.prim in _TELLING]
     before = -1
     while before != len(maybe):
         before = len(maybe)
-        for op in body.walk():
+        for op in found:
             if op.prim is IF:
                 for k, r in enumerate(op.results):
                     if any(_is_maybe(s.exit[k], maybe) for s in op.regions):
@@ -36,6 +37,9 @@ def maybe_undefined(body: Region) -> set[Value]:
             elif op.prim in (POP, COPY, SNAPSHOT) and op.args[0] in maybe:
                 maybe.update(op.results)
     return maybe
+
+
+_TELLING = frozenset({IF, LOOP, TRY, PUSH, POP, COPY, SNAPSHOT})
 
 
 def _left_undefined(body: Region, out: Any, maybe: set[Value]) -> bool:

@@ -46,8 +46,9 @@ def lookup(fn: Any) -> Prim | None:
         found = PRIMS.get(fn)
     except TypeError:
         return None
-    if found is None and any(load_for(fn) for load_for in LATE):
-        return PRIMS.get(fn)
+    if found is None:
+        any(load_for(fn) for load_for in LATE)
+        return PRIMS.get(fn)  # another thread may have loaded it just now
     return found
 
 

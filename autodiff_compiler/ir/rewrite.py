@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 from .core import CALL, DERIVED, FUNC, IF, LOOP, LOOSE, Builder, Function, Loc, Op, Region, Value, leaves, map_leaves
+from .types import duck_in
 
 
 def content_operands(op: Op) -> list[Value]:
@@ -16,6 +17,11 @@ def content_operands(op: Op) -> list[Value]:
         return op.operands()
     kept = [arg for position, arg in enumerate(op.args) if position not in skip or _is_list(arg)]
     return leaves([*kept, op.kwargs])
+
+
+def has_ducks(fn: Function) -> bool:
+    """The function has a parameter that may be a duck array."""
+    return any(duck_in(p.type) is not None for p in fn.params)
 
 
 def _is_list(arg: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 # Makes the function ``pullback(g, *operands)`` of a function and the position of an operand; the one that makes
-# ``jacobian(*operands)``; that of half the sum of squares. The package sets these when the compiler is imported.
+# ``jacobian(*operands)``; that of half the sum of squares. The package sets these.
 DERIVED: dict[str, Callable[..., Any]] = {}
 
 SCALAR = -1

@@ -24,10 +24,6 @@ from . import (
     scipy,
     shaping,
     special,
-    stacked_filters,
-    stacked_parts,
-    stacked_products,
-    tangents,
 )
 
 hold("operations")
@@ -55,8 +51,4 @@ __all__ = [
     "scipy",
     "shaping",
     "special",
-    "stacked_filters",
-    "stacked_parts",
-    "stacked_products",
-    "tangents",
 ]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..api.options import backend_of
-from ..tracebacks import trimmed
+from ..tracebacks import trim, trimmed
 from .barrier import record_barrier
 from .connect import NONE, UnconnectedGradients, View
 from .jacobians import batch_jacobian, jacobian
@@ -51,6 +51,8 @@ class GradientTape(Recorder):
     np.float64(6.0)
     """
 
+    _persistent = False
+    _backend = "numpy"
     _explicit: tuple[Any, ...] = ()  # variables that it was told to watch
     # For `watched_variables` of a tape that was used up: variables by slot, the node, and the spans of the tape.
     _seen: tuple[tuple[dict[int, Any], TrieNode, tuple[tuple[int, int], ...]], ...] = ()
@@ -61,9 +63,12 @@ class GradientTape(Recorder):
         self, persistent: bool = False, watch_accessed_variables: bool = True,
         backend: Literal["numpy", "native", "auto"] = "numpy",
     ):  # fmt: skip
-        super().__init__(watch_accessed_variables)
-        self._persistent = persistent
-        self._backend = "numpy" if backend == "numpy" else backend_of(backend)
+        if not watch_accessed_variables:
+            self._auto = watch_accessed_variables
+        if persistent:
+            self._persistent = persistent
+        if backend != "numpy":
+            self._backend = backend_of(backend)
 
     # --- life ---------------------------------------------------------------------------------------------------
 
@@ -164,7 +169,6 @@ class GradientTape(Recorder):
 
     # --- derivatives ----------------------------------------------------------------------------------------------
 
-    @trimmed
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None,
         unconnected_gradients: Any = NONE,
@@ -188,13 +192,24 @@ class GradientTape(Recorder):
         >>> [g.numpy() for g in tape.gradient(y, [w, b])]
         [array([2., 4.]), np.float64(2.0)]
         """
-        rec = self._rec
-        if rec is None:
-            raise RuntimeError(self._used_up)
-        if output_gradients is None and not self._recording and unconnected_gradients is NONE and STATE.rec is None:
-            usual = self._usual(rec, target, sources)
-            if usual is not None:
-                return usual
+        try:
+            rec = self._rec
+            if rec is None:
+                raise RuntimeError(self._used_up)
+            if output_gradients is None and not self._recording and unconnected_gradients is NONE and STATE.rec is None:
+                usual = self._usual(rec, target, sources)
+                if usual is not None:
+                    return usual
+            return self._any_gradient(rec, target, sources, output_gradients, unconnected_gradients)
+        except BaseException as error:
+            __tracebackhide__ = True
+            trim(error)
+            raise
+
+    def _any_gradient(
+        self, rec: Recording, target: Any, sources: Any, output_gradients: Any, unconnected_gradients: Any
+    ) -> Any:
+        """`gradient` in any case."""
         if self._recording:
             if not self._persistent:
                 self._pop()

@@ -9,28 +9,28 @@ np.float64(3.0)
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..frontend.definitions import DEFINED
+from ..frontend import definitions
 from ..ir.opset import PRIMS
 from .apply import operands_in
 from .native import call_numpy, constant
 from .tensor import Operand
 
 
-def _names() -> dict[str, Any]:
+@functools.cache
+def _functions() -> dict[str, Any]:
     out = {}
-    for fn in [*PRIMS, *DEFINED]:
+    definitions.load_all()
+    for fn in [*PRIMS, *definitions.DEFINED]:
         name = getattr(fn, "__name__", "")
         if name and getattr(np, name, None) is fn:
             out[name] = fn
     return out
-
-
-_functions = _names()
 
 
 def _eager(fn: Any) -> Callable[..., Any]:
@@ -50,7 +50,7 @@ def _eager(fn: Any) -> Callable[..., Any]:
 
 
 def __getattr__(name: str) -> Any:
-    fn = _functions.get(name)
+    fn = _functions().get(name)
     if fn is None:
         raise AttributeError(
             f"module {__name__!r} has no operation {name!r}; docs/functions.md lists the functions that it has"
@@ -60,4 +60,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_functions])
+    return sorted([*globals(), *_functions()])

@@ -25,13 +25,13 @@ class Recorder:
     _active = "Tape is still recording, This can happen if you try to re-enter an already-active tape."
     _inactive = "Tape is not recording."
 
-    def __init__(self, watch_accessed_variables: bool = True):
-        self._auto = watch_accessed_variables
-        self._rec: Recording | None = None
-        self._recording = False
-        self._start = 0  # the first slot since it was entered
-        self._spans: tuple[tuple[int, int], ...] = ()  # ranges of slots of earlier recording
-        self._watched: tuple[tuple[int, int], ...] = ()  # slots, each with the slot from which on it is watched
+    # What a recorder begins with. It stands in the class: a step of a training loop makes a tape.
+    _auto = True  # it watches trainable variables when they are read
+    _rec: Recording | None = None
+    _recording = False
+    _start = 0  # the first slot since it was entered
+    _spans: tuple[tuple[int, int], ...] = ()  # ranges of slots of earlier recording
+    _watched: tuple[tuple[int, int], ...] = ()  # slots, each with the slot from which on it is watched
 
     def __enter__(self: R) -> R:
         state = STATE

@@ -58,13 +58,18 @@ from ..ir.custom import LINEAR, SEAM
 from ..ir.opset import ADD, CHECKPOINT, MUL, POP, PUSH, RANGE_LEN, SEGMENT, is_checkpoint, may_repeat
 from ..ir.rewrite import clone_function, clone_op, free_values, replace_values, substitute
 from ..ir.types import STACK, Ty, py_int
+from ..late import late
 from .cotangents import bar_of, cotangent_type
 from .custom import spliced
 from .simplify import fold_control
-from .snapshots import keep_all, refusal, runs_again, with_snapshots
 
 if TYPE_CHECKING:
+    from .snapshots import keep_all, refusal, runs_again, with_snapshots
     from .vjp import Bars, Reverse
+else:
+    keep_all, refusal, runs_again, with_snapshots = late(
+        __package__, "snapshots", "keep_all", "refusal", "runs_again", "with_snapshots"
+    )
 
 Adjoint = Callable[..., Function]
 

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,12 +45,19 @@ from ..ir.definedness import maybe_undefined
 from ..ir.opset import ACCUM, ADD, ADDAT, DIV, GET, MUL, NEG, PRIMS, RANGE_LEN, SET, SUB, ZEROS, adds_axes_only
 from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
 from ..ir.types import Dim, Dims
+from ..late import late
 from ..operations.linalg import DOT, EINSUM, MATMUL
 from ..records import record
 from .algebra import install
 from .filling import affine, counted, rows_behind
-from .kept_rows import keep_rows, product_of_rows, sum_of_rows, unsigned
 from .simplify import in_bounds, is_total_in
+
+if TYPE_CHECKING:
+    from .kept_rows import keep_rows, product_of_rows, sum_of_rows, unsigned
+else:
+    keep_rows, product_of_rows, sum_of_rows, unsigned = late(
+        __package__, "kept_rows", "keep_rows", "product_of_rows", "sum_of_rows", "unsigned"
+    )
 
 ALL = slice(None)
 _TRANSPOSED = (("transpose", None),)

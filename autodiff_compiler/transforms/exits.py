@@ -86,11 +86,6 @@ from ..records import record
 from .simplify import fold_control
 
 
-def has_exits(fn: Function) -> bool:
-    """Some iteration of a loop may leave it."""
-    return any(op.prim is LOOP and type(op.regions[0].exit[0]) is Value for op in fn.body.walk())
-
-
 def one_code(fn: Function) -> Function:
     """A copy in which branches ask how a loop was left by its code, which is another one for each way out."""
     copy = clone_function(fn)[0]
@@ -256,4 +251,4 @@ def _ends(region: Region, at: int, found: dict[int, list[tuple[Region, int]]]) -
     return all(_ends(side, op.results.index(code), found) for side in op.regions)
 
 
-__all__ = ["has_exits", "one_code"]
+__all__ = ["one_code"]

@@ -112,11 +112,6 @@ class Part:
     ops: list[Op]
 
 
-def has_helpers(fn: Function) -> bool:
-    """Some helper was called."""
-    return any(_call_of(op) is not None for op in fn.body.walk())
-
-
 def share_helpers(fn: Function, sharing: Sharing) -> bool:
     """Make functions of what calls of a helper have in common. Returns whether there is any."""
     families: dict[Any, dict[Any, Part]] = {}
@@ -389,4 +384,4 @@ def _is_large(t: Ty) -> bool:
     return t.kind == "array" and t.dims is not None and len(t.dims) > 0
 
 
-__all__ = ["has_helpers", "share_helpers"]
+__all__ = ["share_helpers"]

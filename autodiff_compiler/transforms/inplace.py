@@ -259,8 +259,11 @@ class Conflicts:
         if not may_share(dest):
             return
         if self._is_stale(dest, op):
+            if self._is_read_itself(site, dest):
+                # Wherever it will be: each store of a long chain would have a round of its own otherwise.
+                return self._copy_dest(site, dest)
             self.plan.again.add(site)
-            return
+            return None
         sharing = self.sharing
         views: list[Op] = []
         captures: list[tuple[Op, Value]] = []
@@ -315,6 +318,21 @@ class Conflicts:
             self.plan.again.add(site)
             self.plan.add(("capture", user, v), Changes.copy_captured, user, v)
         return None
+
+    def _is_read_itself(self, site: Site, dest: Value) -> bool:
+        """What a store writes into is read afterwards under its own name."""
+        op = site[0]
+        if self.order.defined_at(dest) < self._made_at(dest):
+            return False
+        if any(root in self.lives and dest in self.lives[root].gone for root in self.sharing.of(dest)):
+            return False
+        return any(
+            content
+            and not (user is op and self._only_as_dest(site, dest))
+            and not (isinstance(user, Op) and user.prim in CAPTURES and _captures(user, dest))
+            and self._reads_after(dest, user, op)
+            for user, content in self.order.uses.get(dest, ())
+        )
 
     def _copy_dest(self, site: Site, dest: Value) -> None:
         self.plan.again.add(site)

@@ -61,11 +61,6 @@ from ..operations.choices import OVER, PRODUCT, QUOTIENT, RATIO
 from .placing import Lengths, at_step, broadcast, part, placed
 
 
-def has_ducks(fn: Function) -> bool:
-    """The function has a parameter that may be a duck array."""
-    return any(duck_in(p.type) is not None for p in fn.params)
-
-
 def by_public_functions(fn: Function) -> None:
     """Compute duck arrays by public functions of NumPy's alone."""
     ducks = duck_values(fn.body)
@@ -403,4 +398,4 @@ _ANYWHERE = {
 }  # fmt: skip
 
 
-__all__ = ["by_public_functions", "has_ducks"]
+__all__ = ["by_public_functions"]

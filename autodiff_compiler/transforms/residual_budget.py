@@ -264,11 +264,6 @@ def check_first(fn: Function) -> None:
 # --- what an iteration keeps ------------------------------------------------------------------------------------------
 
 
-def asks_for_bytes(fn: Function) -> bool:
-    """Some loop of the function keeps within a budget."""
-    return any(op.prim is KEEP_WITHIN or "whole" in op.kwargs for op in fn.body.walk())
-
-
 def count(fn: Function) -> None:
     """Count the bytes that an iteration saves, where all of them are kept."""
     for op in list(fn.body.walk()):
@@ -441,4 +436,4 @@ class Counter:
         return fixed if made is None else made if fixed == 0 else self.b.emit(ADD, made, fixed)
 
 
-__all__ = ["asks_for_bytes", "check_first", "count", "share"]
+__all__ = ["check_first", "count", "share"]

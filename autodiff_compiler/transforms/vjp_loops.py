@@ -39,14 +39,17 @@ from ..ir.core import CALL, DERIVED, UNDEF, Op, Region, Value, leaves
 from ..ir.opset import ADD, POP, PUSH
 from ..ir.rewrite import region_of
 from ..ir.types import same_dtype
+from ..late import late
 from ..records import record
 from .cotangents import bar_of, cotangent_type, in_either_dtype
 from .paths import Bind, Kept, Path, Undecided, on_path, path_through, runs_on_both
-from .snapshots import backward_reversal
 from .vjp_control import Side, active_from_outside, branch, reversing
 
 if TYPE_CHECKING:
+    from .snapshots import backward_reversal
     from .vjp import Bars, Reverse
+else:
+    backward_reversal = late(__package__, "snapshots", "backward_reversal")
 
 FEW = 3  # operations on active values in front of the test; the code for fewer may stand twice
 

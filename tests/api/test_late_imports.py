@@ -225,3 +225,90 @@ def test_a_layer_waits_for_the_compiler(layer: str, tmp_path: Path) -> None:
     print(early, entered.is_set(), "autodiff_compiler.compat.{layer}" in sys.modules)
     """
     assert run(tmp_path, text) == "[] True True"
+
+
+# Parts that a plain gradient has no use for.
+SELDOM = """
+    api.batching api.custom api.forward api.jacobians api.nested api.products api.pullbacks api.sparse api.testing
+    frontend.callbacks frontend.custom_rules frontend.library.arrays frontend.library.statistics frontend.table.contexts
+    frontend.table.dict_methods frontend.table.iterators ir.interp ir.printer ir.verify operations.stacked
+    operations.tangents transforms.batch transforms.jacobian transforms.jvp transforms.residual_budget
+    transforms.snapshots transforms.stages transforms.taylor
+""".split()
+MODULES = 250  # at most so many of this package
+OF_PYTHON = "difflib logging pickletools string symtable tempfile traceback statistics".split()
+
+
+def test_a_plain_gradient_imports_what_it_needs(tmp_path: Path) -> None:
+    text = f"""
+    before = set(sys.modules)
+    ad.grad(f)(np.ones(3))
+    print([m for m in {SELDOM} if f"autodiff_compiler.{{m}}" in sys.modules])
+    print([m for m in {OF_PYTHON} if m in sys.modules and m not in before])
+    print(sum(m.startswith("autodiff_compiler") for m in sys.modules) <= {MODULES})
+    """
+    assert run(tmp_path, text) == "[]\n[]\nTrue"
+
+
+def test_a_function_without_loops_imports_no_passes_over_loops(tmp_path: Path) -> None:
+    text = """
+    ad.grad(lambda x: np.sin(x) * x)(0.5)
+    passes = ("collect", "deferred", "distribute", "invariants", "numbers", "sweeps", "unpack", "helpers", "masks")
+    print([m for m in passes if f"autodiff_compiler.transforms.{m}" in sys.modules])
+    """
+    assert run(tmp_path, text) == "[]"
+
+
+def test_threads_that_compile_different_things_first(tmp_path: Path) -> None:
+    """Each needs modules that the others have not imported."""
+    text = """
+    import itertools, threading
+
+    sys.setswitchinterval(1e-6)
+    ad.grad(lambda x: x * x)(1.0)
+    one, two = np.array([0.5, 0.7]), np.array([[2.0, 0.5], [0.5, 1.0]])
+    programs = [
+        lambda x: np.sum(np.median(x) * x), lambda x: sum(itertools.accumulate([x[0], x[1]])),
+        lambda x: np.linalg.norm(x), lambda x: {"a": x[0], "b": x[1]}.get("b"), lambda x: np.sum(np.diff(x)),
+        lambda x: np.sum(np.stack([x, x * x])), lambda x: max(x[0], x[1]), lambda x: sum(sorted([x[0], x[1]])),
+        f, lambda x: np.sum(x.reshape(2, 1) * x), lambda x: np.sum(np.cov(x)), lambda x: np.linalg.cond(two * x[0]),
+    ]
+    found, barrier = {}, threading.Barrier(2 * len(programs))
+
+    def work(k):
+        barrier.wait()
+        try:
+            found[k] = ad.grad(programs[k % len(programs)])(one)
+        except BaseException as error:
+            found[k] = repr(error)
+
+    threads = [threading.Thread(target=work, args=(k,), daemon=True) for k in range(2 * len(programs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(100)
+    right = [ad.grad(program)(one) for program in programs]
+    print([k for k, x in found.items() if isinstance(x, str) or np.any(x != right[k % len(programs)])], len(found))
+    """
+    assert run(tmp_path, text) == "[] 24"
+
+
+@pytest.mark.parametrize(
+    "change, program",
+    [
+        ("np.median = np.mean", "lambda x: np.median(x * x)"),
+        ("np.diff = lambda x: x[1:] + x[:-1]", "lambda x: np.sum(np.diff(x) ** 2)"),
+        ("import itertools; itertools.accumulate = lambda x: list(x)", "lambda x: sum(itertools.accumulate(x)) * x[0]"),
+    ],
+)
+def test_functions_replaced_between_two_compilations(change: str, program: str, tmp_path: Path) -> None:
+    """What is imported for the second one does not take the program's function for NumPy's."""
+    text = f"""
+    import itertools
+    ad.grad(lambda x: x * x)(1.0)
+    {change}
+    g, x, h = {program}, np.array([0.3, 0.9, 0.7]), 1e-6
+    numbers = [(g(x + h * e) - g(x - h * e)) / (2 * h) for e in np.eye(3)]
+    print(np.allclose(ad.grad(g)(x), numbers, atol=1e-6))
+    """
+    assert run(tmp_path, text) == "True"

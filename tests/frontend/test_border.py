@@ -12,13 +12,14 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.errors import AutodiffError
-from autodiff_compiler.frontend.definitions import DEFINED
+from autodiff_compiler.frontend.definitions import DEFINED, load_all
 from autodiff_compiler.frontend.handlers import at_border
 from autodiff_compiler.ir.core import Prim
 from autodiff_compiler.ir.opset import PRIMS
 from autodiff_compiler.ir.roles import MAKERS, ROLES, is_numpys, names_of
 from tests.programs.checks import load
 
+load_all()
 POINT = (0.7, 1.3)
 
 # L stands for a container of three numbers, M for one of two rows of two, P for a positive definite one, K for the

@@ -129,3 +129,71 @@ def test_writes_beside_what_reads_text_or_warns():
         with pytest.raises(Stop, match="too much"):
             ad.grad(f)(200.0)
     assert (model.count, model.k) == (4, 200.0)
+
+
+TABLE = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0, "e": 5.0, "f": 6.0}
+
+
+def chosen(x, y):
+    if x > 5.0:
+        name = "a" if y > 0.0 else "b"
+    elif x > 4.0:
+        name = "c"
+    elif x > 3.0:
+        if y > 0.0:
+            name = "d"
+        else:
+            name = "e"
+    else:
+        name = "f"
+    return TABLE[name] * x * y
+
+
+def chosen_and_raised(x, y):
+    if x > 5.0:
+        name = "a"
+    elif x > 4.0:
+        if y > 0.0:
+            name = "b"
+        else:
+            name = "x"
+    elif x > 3.0:
+        raise ValueError("between")
+    else:
+        name = "c"
+    if name == "x":
+        return x * y
+    return TABLE[name] * x * x * y
+
+
+def chosen_by_ints(x, n, m):
+    if n > 2:
+        name = "a"
+    elif n > 1:
+        name = "b" if m > 1 else "c"
+    else:
+        name = "d" if x > 0.0 else "e"
+    return TABLE[name] * x * x
+
+
+@pytest.mark.parametrize("fn", [chosen, chosen_and_raised])
+@pytest.mark.parametrize("x", [6.0, 4.5, 3.5, 1.0])
+@pytest.mark.parametrize("y", [0.7, -0.7])
+def test_a_chain_of_branches_that_choose_a_key(fn, x, y) -> None:
+    """What all of its branches have to be split for is asked for at once."""
+    g = ad.grad(fn, argnums=(0, 1))
+    if fn is chosen_and_raised and x == 3.5:
+        with pytest.raises(ValueError, match="between"):
+            g(x, y)
+        return
+    h = 1e-6
+    numbers = (fn(x + h, y) - fn(x - h, y)) / (2 * h), (fn(x, y + h) - fn(x, y - h)) / (2 * h)
+    np.testing.assert_allclose(g(x, y), numbers, rtol=1e-6)
+    assert len(g.attempts(x, y).splitlines()) <= 3
+
+
+@pytest.mark.parametrize("n, m", [(3, 0), (2, 2), (2, 1), (1, 0)])
+@pytest.mark.parametrize("x", [0.5, -0.5])
+def test_a_chain_of_branches_that_ints_decide(n, m, x) -> None:
+    found = ad.grad(chosen_by_ints)(x, n, m)
+    assert abs(found - (chosen_by_ints(x + 1e-6, n, m) - chosen_by_ints(x - 1e-6, n, m)) / 2e-6) < 1e-5

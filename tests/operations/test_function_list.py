@@ -10,11 +10,15 @@ import pytest
 
 from autodiff_compiler import nn
 from autodiff_compiler.frontend import library  # noqa: F401  (fills the table of definitions)
-from autodiff_compiler.frontend.definitions import DEFINED
+from autodiff_compiler.frontend.definitions import DEFINED, load_all
 from autodiff_compiler.ir.opset import PRIMS
-from autodiff_compiler.operations import record
+from autodiff_compiler.operations import (
+    record,
+    stacked,  # noqa: F401  (fills the table of rules for stacks)
+)
 from autodiff_compiler.operations.tangents import column
 
+load_all()
 PAGE = Path(__file__).parents[2] / "docs" / "functions.md"
 HEAD = """# Functions with rules
 

@@ -15,6 +15,7 @@ from autodiff_compiler.analysis.sharing import Sharing
 from autodiff_compiler.transforms import inplace, pipeline
 from tests.codegen.test_golden import load
 from tests.programs.checks import Program, arguments
+from tests.programs.checks import load as load_text
 from tests.programs.generator import generate
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "golden").glob("*.py"))
@@ -98,3 +99,24 @@ def test_room_between_positions_runs_out(compared: None, monkeypatch: pytest.Mon
     for k in range(3):
         step = np.where(np.arange(3) == k, 1e-6, 0.0)
         assert np.isclose(g[k], (f(x + step) - f(x - step)) / 2e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("count", [40, 210])
+def test_a_long_chain_of_stores_that_are_read_in_between(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each store needs a copy, and one round finds all of them. More than 200 rounds were an internal error."""
+    steps = [f"    y[{k}] = x[{k}] * x[{(k + 1) % count}]\n    t = t + np.sum(np.sin(y) * y)\n" for k in range(count)]
+    head = f"import numpy as np\ndef chain(x):\n    y = np.zeros({count})\n    t = 0.0\n"
+    chain = load_text(head + "".join(steps) + "    return t\n", "chain_of_stores")["chain"]
+    rounds = []
+
+    class Counted(inplace.InPlace):
+        def find_conflicts(self) -> bool:
+            found = super().find_conflicts()
+            rounds.append(self.rounds)
+            return found
+
+    monkeypatch.setattr(pipeline, "InPlace", Counted)
+    x, e = np.linspace(0.1, 0.9, count), np.eye(count)[3] * 1e-6
+    found = ad.grad(chain)(x)
+    assert abs(found[3] - (chain(x + e) - chain(x - e)) / 2e-6) < 1e-6
+    assert max(rounds) <= 4

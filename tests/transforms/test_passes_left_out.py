@@ -377,3 +377,19 @@ def test_entries_on_disk_are_apart(tmp_path: Any, monkeypatch: pytest.MonkeyPatc
             assert_same(gradient(X), 4.0 * X * (X * X + 1.0))
             sources.append(gradient.source(X))
     assert sources[0] == sources[1] != sources[2] == sources[3]
+
+
+def test_what_a_context_leaves_out_is_not_kept_on_disk(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setattr(persist, "RULES_OF_USERS", [])  # modules of tests register some: no cache
+    with pipeline.leaving_out(["numbers"]):
+        assert persist.entry_key(ad.grad(filled), filled, ("x",), (X,)) is None
+        without = ad.grad(filled).source(X)
+    usual = ad.grad(filled).source(X)
+    assert "numbers" in pipeline.optional_names() and usual != without
+    seen: list[str] = []
+    with pipeline.after_each_pass(lambda name, fn: seen.append(name)):
+        assert ad.grad(filled).source(X) == usual
+    assert "numbers" in seen  # it was compiled, and not read from disk
+    inside = ad.grad(filled, optimize="-numbers")
+    assert persist.entry_key(inside, filled, ("x",), (X,)) is not None

@@ -1,42 +1,16 @@
 """Definitions of functions in terms of simpler ones; see `definitions`."""
 
 from ... import nn
-from ..definitions import are_definitions
-from . import (
-    arrays,
-    call_forms,
-    draws,
-    fourier,
-    grids,
-    iterables,
-    linear_algebra,
-    numbers,
-    ordered_lists,
-    others,
-    polynomials,
-    real_or_complex,
-    scipy,
-    statistics,
-    ufunc_methods,
-)
+from ..definitions import are_definitions, later
+from . import iterables, others, scipy, ufunc_methods
+
+# They are imported when a program first calls a function of NumPy's, or of `math`, that may have a definition.
+later(
+    "arrays", "call_forms", "draws", "fourier", "grids", "linear_algebra", "numbers", "ordered_lists", "polynomials",
+    "real_or_complex", "statistics",
+)  # fmt: skip
 
 # The functions of `nn` are definitions of themselves.
 are_definitions(vars(nn).values())
 
-__all__ = [
-    "arrays",
-    "call_forms",
-    "draws",
-    "fourier",
-    "grids",
-    "iterables",
-    "linear_algebra",
-    "numbers",
-    "ordered_lists",
-    "others",
-    "polynomials",
-    "real_or_complex",
-    "scipy",
-    "statistics",
-    "ufunc_methods",
-]
+__all__ = ["iterables", "others", "scipy", "ufunc_methods"]

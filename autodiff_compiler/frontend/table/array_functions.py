@@ -9,10 +9,10 @@ import numpy as np
 from ...ir.core import Value, type_of
 from ...ir.opset import PRIMS
 from ...ir.roles import signature_of
+from ...late import load
 from ..avals import ListRef, Obj, Ref, Seq, SliceOf, is_constant, is_number
 from ..definitions import folded, known, may_be_zero, place, refuse
 from ..handlers import Ctx, Val, apply, lowers
-from ..library.arrays import stack_rows
 from .array_views import mark_folded
 
 # --- what definitions say -----------------------------------------------------------------------------------------
@@ -135,6 +135,7 @@ def _stack(ctx: Ctx, /, *args: Val, **kwargs: Val) -> Val:
     name = fn.__name__
     given, kwargs = ctx.accepted(fn, signature_of(fn), list(args), kwargs, node)
     if len(given) == 1 and not kwargs and type(given[0]) is Ref and ctx.read(given[0], node).type.kind == "array":
+        stack_rows = load("autodiff_compiler.frontend.library.arrays").stack_rows
         return ctx.inline_function(Obj(stack_rows), [name, *given], {}, node)
     given = [ctx.as_arrays(a, node) for a in given]
     if name == "column_stack" and len(given) == 1 and type(given[0]) in (Seq, ListRef):
