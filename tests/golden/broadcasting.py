@@ -20,16 +20,17 @@ from autodiff_compiler.runtime import column_sums, over
 
 
 def standardise_grad(x, scale, shift):
-    sigma = np.std(x, axis=0)
-    t = (x - np.mean(x, axis=0)) / sigma
-    # adjoint of line 11: return np.sum(((x - mu) / sigma * scale + shift) ** 3)
-    t2 = 3.0 * (t * scale + shift) ** 2
-    x_bar = t2 * scale / sigma
-    sum_x_bar = x_bar.sum(axis=0)
-    # adjoint of line 10: sigma = x.std(axis=0)
     n = x.shape[0]
-    t3 = x - x.sum(axis=0, keepdims=True) / n
-    x_bar -= over(np.einsum("ij,ij->j", x_bar, t), sigma * n) * t3
+    mu = column_sums(x, exact=True) / n
+    t = x - column_sums(x, exact=True)[None, :] / n
+    sigma = np.sqrt(column_sums(t * t, exact=True) / n)
+    t2 = (x - mu) / sigma
+    # adjoint of line 11: return np.sum(((x - mu) / sigma * scale + shift) ** 3)
+    t3 = 3.0 * (t2 * scale + shift) ** 2
+    x_bar = t3 * scale / sigma
+    sum_x_bar = column_sums(x_bar)
+    # adjoint of line 10: sigma = x.std(axis=0)
+    x_bar -= over(np.einsum("ij,ij->j", x_bar, t2), sigma * n) * t
     # adjoint of line 9: mu = x.mean(axis=0)
     x_bar -= sum_x_bar / n
     return x_bar, np.einsum("ij,ij->j", t3, t2), t3.sum()

@@ -15,7 +15,6 @@ arguments = (np.array([0.3, -0.2, 0.1]), np.linspace(-1.0, 1.2, 12).reshape(4, 3
 
 # === emitted ===
 import numpy as np
-from autodiff_compiler.runtime import finite
 
 
 def loss_grad(w, x, y):

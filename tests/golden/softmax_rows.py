@@ -22,13 +22,9 @@ from autodiff_compiler.runtime import row_maxima, row_sums
 def loss_grad(logits, labels):
     z = logits - row_maxima(logits)[:, None]
     exp_z = np.exp(z)
-    sum_exp_z = row_sums(exp_z)[:, None]
-    logp = z - np.log(sum_exp_z)
-    t = np.arange(labels.shape[0])
-    logp[t, labels]
     logp_bar = np.zeros_like(logits)
     # adjoint of line 11: return -logp[np.arange(len(labels)), labels].mean()
     logp_bar[np.arange(labels.shape[0]), labels] = -1.0 / labels.shape[0]
     # adjoint of line 10: logp = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
-    logp_bar -= row_sums(logp_bar)[:, None] / sum_exp_z * exp_z
+    logp_bar -= row_sums(logp_bar)[:, None] / row_sums(exp_z)[:, None] * exp_z
     return logp_bar

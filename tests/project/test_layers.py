@@ -49,7 +49,7 @@ BELOW: dict[str, set[str]] = {
         "nn",
         "operations",
     },
-    "codegen": {"memory", "records", "errors", "runtime", "kernels", "tree", "ir", "operations"},
+    "codegen": {"memory", "records", "errors", "runtime", "rows", "kernels", "tree", "ir", "operations"},
     # The loop-nest form and its printer; calls of NumPy are printed by the code generator.
     "native": {"records", "errors", "runtime", "kernels", "ir", "analysis", "operations", "codegen", "transforms"},
     "transforms": {
