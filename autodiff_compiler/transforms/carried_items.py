@@ -81,10 +81,11 @@ def carry_items(fn: Function, before_change: Callable[[], None] | None = None) -
     loops = [op for op in fn.body.walk() if op.prim is LOOP and counts_rows(op) and surely_runs(op)]
     if not loops or any(op.prim is TRY for op in fn.body.walk()):
         return False
-    uses = collect_uses(fn.body)
+    behind = collect_uses(fn.body)
     changed = False
     for loop in loops:
-        slots = range(len(loop.inits))
+        slots = [k for k, param in enumerate(loop.regions[0].params[1:]) if param.type.kind == "list"]
+        uses = collect_uses(loop.regions[0]) if slots else {}
         windows = {k: window for k in slots if (window := _window(loop, k, uses)) is not None}
         if sum(window.saved for window in windows.values()) < WORTH:
             continue
@@ -92,10 +93,9 @@ def carry_items(fn: Function, before_change: Callable[[], None] | None = None) -
             before_change()
         changed = True
         for k in windows:
-            window = _window(loop, k, uses)
+            window = _window(loop, k, collect_uses(loop.regions[0]))
             if window is not None:
-                _Carried(window, uses).run()
-                uses = collect_uses(fn.body)
+                _Carried(window, behind.get(loop.results[k], [])).run()
     return changed
 
 
@@ -172,8 +172,8 @@ def _length_of(items: Any, loop: Op) -> Any:
 class _Carried:
     """The rewriting of one loop and one list."""
 
-    def __init__(self, window: Window, uses: Uses):
-        self.window, self.uses = window, uses
+    def __init__(self, window: Window, readers: list[Op | Region]):
+        self.window, self.readers = window, readers  # readers: of the list, behind the loop
         self.loop, self.slot = window.loop, window.slot
         (self.body,) = self.loop.regions
         assert self.loop.parent is not None
@@ -189,7 +189,7 @@ class _Carried:
         entry, *others = window.places
         stored_at = {self.place_of(op) for op in window.accesses if op.prim is not LIST_GET}
         self.final = max(stored_at, key=window.places.index)
-        is_read = bool(self.uses.get(self.loop.results[self.slot]))
+        is_read = bool(self.readers)
         hints = {self.place_of(op): name_of(op.result) for op in window.accesses if op.prim is LIST_GET}
         params = {}
         for place in others:
@@ -293,7 +293,6 @@ class _Carried:
     def complete(self, results: dict[int, Value], stored_at: set[int]) -> None:
         """Store behind the loop what later iterations would have completed."""
         version = out = self.loop.results[self.slot]
-        users = list(self.uses.get(version, ()))
         new: list[Op] = []
         order = self.window.places
         for k, place in enumerate(order[: order.index(self.final)]):
@@ -304,7 +303,7 @@ class _Carried:
             op.loc = self.window.accesses[-1].loc
         at = self.parent.ops.index(self.loop) + 1
         self.parent.ops[at:at] = new
-        for user in users if out is not version else ():
+        for user in self.readers if out is not version else ():
             substitute_in(user, {version: out})
 
 

@@ -47,6 +47,7 @@ from ..ir.types import Ty
 from ..records import record
 from .algebra import install
 from .distribute import Sink, sinks_of
+from .listing import substitute_in
 from .simplify import in_bounds
 
 FEW = 4  # iterations: of fewer, it costs more to begin with zeros than the products take
@@ -84,15 +85,16 @@ def pull_out(fn: Function, before_change: Callable[[], None] | None = None) -> b
 
     loops = [op for op in fn.body.walk() if op.prim is LOOP]
     maybe = maybe_undefined(fn.body) if loops else set()
+    uses = collect_uses(fn.body) if loops else {}
     for loop in loops:
         finder = _Finder(loop, maybe)
         if _runs_on(loop):
             found = _worthwhile([(sink, finder.terms_of(sink)) for sink in sinks_of(loop, finder.uses)])
             if found:
                 announce()
-                _Sums(loop).run(fn.body, found)
+                _Sums(loop).run(uses, found)
                 finder = _Finder(loop, maybe)
-        _join_numbers(loop, finder, collect_uses(fn.body), announce)
+        _join_numbers(loop, finder, uses, announce)
     return changed
 
 
@@ -291,7 +293,7 @@ class _Sums:
         self.after: list[Op] = []
         self.sums: dict[tuple[Any, ...], Value] = {}
 
-    def run(self, top: Region, found: list[Leaving]) -> None:
+    def run(self, uses: Uses, found: list[Leaving]) -> None:
         """Add up what changes, and multiply behind the loop."""
         added = [
             (sink, self.total([(self.product(sink, term), term.negative) for term in moved], sink, self.parent))
@@ -304,7 +306,9 @@ class _Sums:
             result = self.loop.results[sink.slot]
             results[result] = self.added(sink, results.get(result, self.base_of(sink)), value)
             results[result].hint = result.hint
-        replace_values(top, results)
+        for result, out in results.items():
+            for user in uses.get(result, ()):
+                substitute_in(user, {result: out})
         at = self.parent.ops.index(self.loop)
         self.parent.ops[at + 1 : at + 1] = self.after
         self.parent.ops[at:at] = self.before
