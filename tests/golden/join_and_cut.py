@@ -36,6 +36,6 @@ def fold_grad(a, b):
     c_bar += 2.0 * (t2 * c)
     # adjoint of line 9: c = np.concatenate([a, b[::-1]])
     n = a.shape[0]
-    b_bar = np.zeros_like(b)
+    b_bar = np.zeros(b.shape)
     b_bar[::-1] = c_bar[n:]
     return c_bar[:n], b_bar

@@ -24,8 +24,9 @@ later("callbacks", lifted, derived, made_object, contents, unchanged)
 later("table.array_copies", np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.copy,
       np.fromiter)
 later("table.array_functions", folded, known, may_be_zero, place, refuse, np.can_cast, np.column_stack,
-      np.common_type, np.compress, np.lib.array_utils.normalize_axis_index, np.convolve, np.delete, np.dtype, np.extract, np.finfo, np.hstack, np.iinfo, np.insert, np.issubdtype, np.pad,
-      np.promote_types, np.repeat, np.resize, np.result_type, np.take, np.vstack, "pandas")
+      np.common_type, np.compress, np.convolve, np.delete, np.dtype, np.extract, np.finfo, np.hstack, np.iinfo,
+      np.insert, np.issubdtype, np.lib.array_utils.normalize_axis_index, np.pad, np.promote_types, np.repeat,
+      np.resize, np.result_type, np.take, np.vstack, "pandas")
 later("table.array_methods", (_array,))
 later("table.array_views", _array.view, _strides.as_strided, _strides.sliding_window_view, np.atleast_1d,
       np.atleast_2d, np.expand_dims, np.isfortran, np.isscalar, np.moveaxis, np.ndim, np.ravel, np.reshape, np.shape,
