@@ -77,6 +77,16 @@ def _after(self: Lowering, found: Arrays, length: Expr) -> Expr:
     return Name(name, INDEX)
 
 
+def extend(self: Lowering, found: Arrays, more: Arrays, n: Expr) -> Arrays:
+    """The same list with `n` more items, those of another one."""
+    if (found.dtype, found.ones) != (more.dtype, more.ones):
+        raise NotNative("a list of arrays of several types")
+    self.flush()
+    k, one = Name(self.fresh("k"), INDEX), self.fresh("item")
+    self.emit(For(k.name, ZERO, n, 1, [Item(one, more.buffer, k), Push(found.buffer, one)]))
+    return replace(found, length=_after(self, found, plus(found.length, n)))
+
+
 def get(self: Lowering, op: Op, found: Arrays, at: Expr) -> None:
     self.values[op.result] = item(self, found, at)
 
@@ -208,6 +218,6 @@ def joined(self: Lowering, r: Value, both: list[Any], blocks: list[list[Stmt]]) 
 
 
 __all__ = [
-    "Arrays", "add", "addat", "append", "carried", "drop", "get", "item", "joined", "kept_bytes", "kind_of", "new",
-    "next_values", "picked", "put", "zeros",
+    "Arrays", "add", "addat", "append", "carried", "drop", "extend", "get", "item", "joined", "kept_bytes", "kind_of",
+    "new", "next_values", "picked", "put", "zeros",
 ]  # fmt: skip

@@ -205,6 +205,29 @@ def _drop(self: Lowering, op: Op) -> None:
     self.values[op.result] = replace(found, length=Name(after, INDEX))
 
 
+@handles(opset.LIST_SPLICE)
+def _extend(self: Lowering, op: Op) -> None:
+    l, i, new = op.args
+    found, more = _of(self, l, op), _of(self, new, op)
+    if i is not None:
+        raise NotNative("items that are put in front of others", op)
+    if found.dtype is None or more.dtype is None:
+        self.values[op.result] = found if more.dtype is None else _picked(self, op.result.hint, more)
+        return
+    n, k = self.named(more.length, "n"), Name(self.fresh("k"), INDEX)
+    if isinstance(found, Arrays) and isinstance(more, Arrays):
+        self.values[op.result] = array_lists.extend(self, found, more, n)
+        return
+    if isinstance(found, Arrays) or isinstance(more, Arrays) or (found.dtype, found.kind) != (more.dtype, more.kind):
+        raise NotNative("a list of several types", op)
+    after = self.fresh(f"{found.buffer}_len")
+    self.emit(Grow(found.buffer, plus(found.length, n)))
+    at = Call("add", (found.length, k), INDEX)
+    self.emit(For(k.name, ZERO, n, 1, [Store(found.buffer, (at,), more.item(k).expr)]))
+    self.emit(Set(after, plus(found.length, n)))
+    self.values[op.result] = replace(found, length=Name(after, INDEX))
+
+
 @handles(opset.LIST_SLICE)
 def _slice(self: Lowering, op: Op) -> None:
     l, start, stop, step = op.args

@@ -91,7 +91,37 @@ def last_ones(x: Any) -> Any:
     return np.sum(rows[-1] * rows[0])
 
 
-LISTS = [history, looked_up, changed, stored_into, one_array_twice, several_shapes, reset, sliced, last_ones]
+def extended(x: Any) -> Any:
+    rows, numbers = [x], [x[0]]
+    for k in range(3):
+        rows.extend([x * x[k], np.sin(x)])
+        numbers += [x[k] * 2.0, x[k] * x[0]]
+    s = 0.0
+    for k in range(len(rows)):
+        s = s + np.sum(rows[k]) * numbers[k]
+    return s
+
+
+def extended_by_itself(x: Any) -> Any:
+    rows, numbers = [x, x * x], [x[0], x[1]]
+    rows.extend(rows)
+    numbers.extend(numbers)
+    return np.sum(rows[3] * rows[0]) * numbers[2] * numbers[3] + len(rows)
+
+
+LISTS = [
+    extended,
+    extended_by_itself,
+    history,
+    looked_up,
+    changed,
+    stored_into,
+    one_array_twice,
+    several_shapes,
+    reset,
+    sliced,
+    last_ones,
+]
 
 
 @pytest.mark.parametrize("f", LISTS)

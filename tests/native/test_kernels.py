@@ -18,7 +18,6 @@ WITHOUT = {
     "lu_pivoted": "a subscript of type list",
     "vadv": "a branch that gives a number on one path and an array on the other",
     "soft_edit_distance": "a value of type list[scalar float64] where a number is wanted",
-    "word2vec_step": "list_splice has no native form",
     "binomial_option": "power gives scalar ?, and has no native form",
 }
 
