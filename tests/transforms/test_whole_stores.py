@@ -116,3 +116,17 @@ def test_few_elements(n):
 def test_no_copies():
     assert ".copy()" not in ad.grad(twice).source(X, Y)
     assert ".copy()" in ad.grad(twice, optimize="-whole stores").source(X, Y)
+
+
+def test_the_order_in_memory_stays():
+    """Of which the last digits of a sum depend."""
+
+    def f(x, y):
+        u = x * 1.0
+        for _ in range(3):
+            u /= 1.0 + u * u * y
+        return np.sum(u)
+
+    x, y = np.random.default_rng(3).normal(size=(2, 37, 41))
+    x = np.asfortranarray(x)
+    assert ad.value_and_grad(f)(x, y)[0] == f(x, y)
