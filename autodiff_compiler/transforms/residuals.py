@@ -636,15 +636,16 @@ class Placer:
 
 
 def _where_read(made: list[Op], ops: list[Op]) -> list[Op]:
-    """The operations, with each of those that are made for them in front of the statement that first reads it.
+    """The operations, with each of those that are made for them in front of the expression that first reads it.
 
-    It belongs to that statement. Parts that one statement has read together stay together.
+    It belongs to the statement of that. Parts that one statement has read together stay together.
     """
     maker = {r: op for op in made for r in op.results}
     first: dict[Op, tuple[int, Op]] = {}
     start = 0
     for k, op in enumerate(ops):
-        if k and not (_is_of_one_statement(op, ops[k - 1]) or _decided_by(op, ops[k - 1])):
+        # (Which expressions share a line is not asked: code is the same however a program is laid out.)
+        if k and not (op.loc == ops[k - 1].loc or _decided_by(op, ops[k - 1])):
             start = k
         read = [v for inner in _within(op) for v in inner.operands()]
         for region in (r for inner in _within(op) for r in inner.regions):
@@ -668,12 +669,6 @@ def _where_read(made: list[Op], ops: list[Op]) -> list[Op]:
             if v in maker:
                 first[maker[v]] = min(first.get(maker[v], where), where, key=lambda found: found[0])
     return [op for k in range(len(ops) + 1) for op in (*reversed(before.get(k, ())), *ops[k : k + 1])]
-
-
-def _is_of_one_statement(op: Op, other: Op) -> bool:
-    if op.loc is None or other.loc is None:
-        return op.loc is other.loc
-    return op.loc.line == other.loc.line and op.loc.caller is other.loc.caller
 
 
 def _within(op: Op) -> Iterator[Op]:

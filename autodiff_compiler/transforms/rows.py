@@ -26,7 +26,7 @@ def f_grad(x, n):
     x_bar = np.zeros_like(x).tolist()
     # adjoint of line 3: for i in range(len(x)):
     for i in reversed(range(n2)):
-        x_i, u_bar_i, x_bar_i = x_list[i], u_bar[i], x_bar[i]
+        u_bar_i, x_i, x_bar_i = u_bar[i], x_list[i], x_bar[i]
         # adjoint of line 4: for j in range(1, n):
         for j in reversed(range(1, n)):
             # adjoint of line 5: u[i, j] = 0.5 * u[i, j - 1] + x[i, j] * x[i, j]
