@@ -255,7 +255,9 @@ class Emitter:
             best = [], at_once
         last = self.lines[-1] if self.lines else None
         made = exits[0].op if len(exits) == 1 and type(exits[0]) is Value else None
-        if isinstance(last, Assignment) and last.sign == "=" and last.names == [best[1]] and made is not None:
+        of_last = isinstance(last, Assignment) and last.sign == "=" and last.names == [best[1]] and not best[0]
+        if of_last and made is not None:
+            assert isinstance(last, Assignment)
             if made.tag == DERIVED and len(f"return {last.value}") + 4 * depth <= WIDTH:
                 self.lines.pop()
                 best = [], last.value

@@ -21,18 +21,17 @@ ARRAY, ARRAYS, STRICT, PLAIN, KNOWN = "array", "arrays", "strict", "plain", "kno
 # with the names.
 _NAMES = {
     ARRAY: """
-        a append ar arr ary aweights b default dx fweights m mask p prepend q seq_of_zeros src start stop to_begin
-        to_end v val vals
-        values w weights where x x1 x2 y z""",
+        a append ar ar1 ar2 arr ary aweights b default dx fweights m mask p prepend q seq_of_zeros src start stop
+        to_begin to_end v val vals values w weights where x x1 x2 y z""",
     ARRAYS: "arrays arys choicelist condlist tup varargs",
     PLAIN: """
-        N UPLO args axes axis axisa axisb axisc base bias c_or_r cache casting check_bounds copy count cov d ddof deg
-        device dimensions doc dst dtype edge_order endpoint equal_nan excluded f full func func1d funclist function i
-        identity include_initial increasing
-        ind indexing indices indices_or_sections item iter k keepdims key kth kw kwargs like method mode n
-        newshape ndim ndmax nin norm nout num object offset ord order other otypes out overwrite_input phi prototype
-        pyfunc r rcond requirements return_counts return_index return_inverse returned rowvar s self shape signature
-        sorted sparse strides subok tol variable window_shape wrap writeable""",
+        N UPLO a1 a2 args assume_unique axes axis axisa axisb axisc base bias c_or_r cache casting check_bounds copy
+        count cov d ddof deg device dimensions doc dst dtype edge_order endpoint equal_nan excluded f filt full func
+        func1d funclist function i identity include_initial increasing ind indexing indices indices_or_sections item
+        iter k keepdims key kth kw kwargs like method mode n newshape ndim ndmax nin norm nout num object offset ord
+        order other otypes out overwrite_input phi prototype pyfunc r rcond requirements return_counts return_index
+        return_inverse returned rowvar s self shape signature sorted sparse strides subok tol trim u variable
+        window_shape wrap writeable""",
 }
 ROLES = {name: role for role, names in _NAMES.items() for name in names.split()}
 # Where the name says something else than elsewhere.

@@ -27,9 +27,9 @@ def f_grad(k, x):
     # adjoint of line 4: for i in range(1, len(x)):
     y_bar_i = y_bar[n - 1]
     for i in reversed(range(1, n)):
+        # adjoint of line 5: y[i] = k * y[i - 1] * y[i - 1] + x[i]
         i_minus_1 = i - 1
         y_prev = y[i_minus_1]
-        # adjoint of line 5: y[i] = k * y[i - 1] * y[i - 1] + x[i]
         y_bar_i = y_bar[i_minus_1] + (y_bar_i * (k * y_prev) + y_bar_i * y_prev * k)
         y_bar[i_minus_1] = y_bar_i
     y_head = y2[:-1]

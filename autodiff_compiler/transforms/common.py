@@ -62,13 +62,13 @@ def _merge(region: Region, scopes: list[dict[Any, Op]], mapping: dict[Value, Any
             continue
         first.checks = first.checks or op.checks
         first.droppable = first.droppable and op.droppable
-        if op.tag is None:
-            first.tag = None  # it is the function's, and rounded as the function rounds it
         mapping.update(zip(op.results, first.results))
     region.ops = kept
 
 
 def _may_merge(first: Op, op: Op) -> bool:
+    if op.tag is None and first.tag is not None and not op.prim.elementwise:
+        return False  # it is the function's: a derivative's sums and products may be rounded in another way
     derived = op.droppable or op.tag == DERIVED or first.droppable or first.tag == DERIVED
     return derived and all(a.type == b.type for a, b in zip(first.results, op.results))
 

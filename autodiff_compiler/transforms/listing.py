@@ -28,8 +28,8 @@ def f_grad(x):
     x_bar, y_bar_i = np.zeros(x.shape), 1.0
     # adjoint of line 3: for i in range(1, len(x)):
     for i in reversed(range(1, n)):
-        i_minus_1 = i - 1
         # adjoint of line 4: y[i] = 0.5 * y[i - 1] + x[i] * x[i]
+        i_minus_1 = i - 1
         y_bar_i = y_bar[i_minus_1] + y_bar_i * 0.5
         y_bar[i_minus_1] = y_bar_i
     x_bar[1:] = 2.0 * (np.array(y_bar)[1:] * x[1:])

@@ -59,7 +59,9 @@ def store_anew(fn: Function, before_change: Callable[[], None] | None = None) ->
 def _is_whole(store: Op) -> bool:
     """A new vector is stored into all of a vector of its kind."""
     base, path, v = store.args
-    if path != (("index", (...,)),) or type(base) is not Value or type(v) is not Value or v.op is None:
+    if len(path) != 1 or path[0][0] != "index" or len(path[0][1]) != 1 or path[0][1][0] is not Ellipsis:
+        return False
+    if type(base) is not Value or type(v) is not Value or v.op is None:
         return False
     if v.op.prim.alias != "fresh" or v.op.parent is not store.parent or store.parent is None:
         return False

@@ -45,13 +45,11 @@ def through_an_array_of_texts(x):
     return np.array([f"{x}"]).astype(float)[0] * x
 
 
-def roots_of_a_polynomial(x):
-    return np.roots(np.array([1.0, x, 2.0 * x])).sum()
+def values_of_a_window(x):
+    return np.kaiser(4, x).sum()
 
 
-@pytest.mark.parametrize(
-    "f", [through_a_text, through_an_array_of_texts, roots_of_a_polynomial], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("f", [through_a_text, through_an_array_of_texts, values_of_a_window], ids=lambda f: f.__name__)
 def test_derivative_does_not_get_lost(f: Callable[..., Any]) -> None:
     with pytest.raises((ad.RuleLookupError, ad.UnsupportedError)) as caught:
         ad.grad(f)(1.3)

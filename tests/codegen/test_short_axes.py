@@ -61,7 +61,7 @@ PROGRAMS = {
     lengths: ["row_sums("], norms: ["row_sums("], softmax: ["row_sums(", "row_maxima(", "row_minima("],
     centred: ["column_sums(x, exact=True)", "column_sums("],
     potential: ["by_columns(np.subtract", "exact=True", "row_sums(", "column_sums("],
-    clusters: ["row_minima(", "row_sums("],
+    clusters: ["row_sums("],
     springs: ["take_rows(x", "    add_at(force, ", "row_dots("],
 }  # fmt: skip
 LAYOUTS = {

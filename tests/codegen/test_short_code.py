@@ -424,7 +424,7 @@ def test_many_numbers_of_an_array() -> None:
         h, loss = 0.0, 0.0
         for t in range(len(x)):
             gate = gate_in * x[t] + gate_back * h + gate_shift
-            h = gate * h + new_in * x[t] * new_back + new_shift
+            h = gate * h + new_in * x[t] * h + new_back * gate + new_shift
             loss = loss + slope_of_all * h
         return loss
 
