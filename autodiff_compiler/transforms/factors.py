@@ -126,7 +126,8 @@ def _multiply_numbers(fn: Function) -> None:
         if op.prim is not MUL or op.tag != DERIVED or op.parent is None:
             continue
         for s, product in (op.args, op.args[::-1]):
-            inner = product.op if type(product) is Value and len(uses.get(product, ())) == 1 else None
+            # (What nothing needs any more is still there, and reads what others read.)
+            inner = product.op if type(product) is Value and uses.get(product) == [op] else None
             if inner is None or inner.prim is not MUL or inner.tag != DERIVED or inner.result.type != op.result.type:
                 continue
             if type(s) is float and is_moderate(s):

@@ -137,3 +137,16 @@ def test_what_is_multiplied_and_divided(f):
 def test_a_number_is_cancelled():
     x = np.linspace(-1.0, 2.0, 12).reshape(4, 3)
     assert "/ t\n" not in ad.grad(soft_minimum).source(x, 0.7)
+
+
+def test_numbers_that_nothing_needs_any_more():
+    """A product whose number has gone into another one still reads what that one reads, and takes nothing from it."""
+
+    def f(x):
+        a = np.sqrt(1.0 + (x * x[0]) ** 2)
+        return np.sum(a * a)
+
+    rows = np.random.default_rng(0).normal(size=(3, 4))
+    together = ad.vjp(ad.batch(f), rows)[1](np.ones(3))[0]
+    np.testing.assert_allclose(together, [ad.grad(f)(row) for row in rows])
+    np.testing.assert_allclose(together[1], differences(f, rows[1]), rtol=1e-6, atol=1e-8)
