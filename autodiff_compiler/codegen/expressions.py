@@ -179,7 +179,9 @@ class Printer:
         if method is not None:
             return method(self, op)  # type: ignore[no-any-return]
         if prim.fn in (operator.matmul, np.matmul) and len(args) == 2:
-            is_rounded_freely = self.quick or (op.tag == DERIVED and not op.again and _is_repeated(op))
+            is_rounded_freely = self.quick or (
+                op.tag == DERIVED and not op.again and _is_repeated(op) and all(map(_has_whole_rows, args))
+            )
             if all(map(_is_float_vector, args)) or (is_rounded_freely and all(map(_is_float_matrix, args))):
                 # Of two vectors, `dot` is the same and twice as fast; of matrices it has less to decide. What it gives
                 # for a matrix with strides may differ in the last digits, so the function's own products stay.
@@ -360,6 +362,20 @@ def _is_float_vector(x: Any) -> bool:
 def _is_float_matrix(x: Any) -> bool:
     t = type_of(x)
     return t.kind == "array" and t.ndim in (1, 2) and t.is_float and t.duck is None
+
+
+def _has_whole_rows(x: Any) -> bool:
+    """A vector, or a matrix that is no part of the columns of another one: such a part `dot` copies."""
+    v, parts = x, [False, False]  # whether it is a part along its first and second axis
+    while type_of(x).ndim == 2 and type(v) is Value and v.op is not None and v.op.prim is opset.GET:
+        for kind, items, *_ in reversed(v.op.args[1]):
+            if kind == "transpose":
+                parts.reverse()
+            elif kind == "index":
+                cut = [type(i) is not slice or i != slice(None) for i in items]
+                parts = [parts[0] or any(cut[:1]), parts[1] or any(cut[1:])]
+        v = v.op.args[0]
+    return not parts[1]
 
 
 def _is_repeated(op: Op) -> bool:
