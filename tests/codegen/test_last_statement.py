@@ -3,15 +3,7 @@
 import numpy as np
 
 import autodiff_compiler as ad
-
-
-def steering_cost(A, B, x0, controls, goal):
-    x = x0
-    cost = 0.0
-    for t in range(len(controls)):
-        x = A @ x + B @ controls[t]
-        cost += 0.01 * (x @ x) + 0.1 * (controls[t] @ controls[t])
-    return cost + np.sum((x - goal) ** 2)
+from benchmarks.by_hand.mechanics import steering_cost
 
 
 def test_a_result_that_is_added_to_is_not_returned_before():
