@@ -40,6 +40,7 @@ from bisect import bisect_left, bisect_right, insort
 from operator import itemgetter
 from typing import Any
 
+from .. import rows
 from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Op, Prim, Region, Value, leaves, type_of
 from ..ir.opset import DTYPE, NDIM, SHAPE_OF, SIZE, STORES
 from ..ir.rewrite import handler_of, region_of
@@ -50,11 +51,9 @@ Interval = tuple[float, float]
 # Helpers that emitted code may call.
 HELPERS = frozenset(
     [
+        *rows.__all__,
         "accum",
-        "add_at",
-        "by_columns",
         "cast",
-        "column_sums",
         "copy",
         "dim",
         "finite",
@@ -62,16 +61,9 @@ HELPERS = frozenset(
         "full_like",
         "put_back",
         "rolled",
-        "row_all",
-        "row_any",
-        "row_dots",
-        "row_maxima",
-        "row_minima",
-        "row_sums",
         "spread",
         "stored_part",
         "sum_to",
-        "take_rows",
         "zeros",
     ]
 )
