@@ -32,7 +32,7 @@ def f_grad(a):
         t = t_saved.pop()
         # adjoint of line 4: q[:, j] = a[:, j] - q[:, :j] @ np.sin(a[:3, j][:j])
         t2 = q_bar[:, j] - heads[j + 1 :, j].dot(columns[j + 1 :])
-        a_bar[:3, j][:j] = -t2.dot(q[:, :j]) * np.cos(a[:3, j][:j])
+        a_bar[:3, j][:j] = -t2 @ q[:, :j] * np.cos(a[:3, j][:j])
         a_bar[:, j] += t2
         heads[j, :j] = t
         columns[j] = t2
