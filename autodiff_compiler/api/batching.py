@@ -122,14 +122,14 @@ class Batched(Transformed):
     @trimmed
     def passes(self, *args: Any, **kwargs: Any) -> list[tuple[str, str]]:
         """For each pass its name and the SSA form after it, as text."""
-        from .compiler import pipeline, print_function
+        from .compiler import passes, print_function
 
         one, stacks = self._examples(args, kwargs)
         lowered = lower_any(self.primal, *one)
         seen = [("lower", print_function(lowered.function))]
         stacked = self._stacked(lowered, stacks)
         seen.append(("batch", print_function(stacked.function)))
-        with pipeline.after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
+        with passes.after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
             self._compile(stacked, args, kwargs)
         return seen
 

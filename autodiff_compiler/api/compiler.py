@@ -16,7 +16,7 @@ from ..late import late_names
 with pristine.as_they_were():
     from ..frontend.lower import lower
     from ..frontend.observe import WATCH, Watch
-    from ..transforms import pipeline
+    from ..transforms import passes, pipeline
     from .arguments import Wanted, argument_place
     from .checking import check_value, checking, is_checking
     from .emission import emit_adjoint, emit_native
@@ -87,6 +87,7 @@ __all__ = [
     "lower_solver",
     "lower_transform",
     "move_result",
+    "passes",
     "pipeline",
     "primal_of",
     "print_function",

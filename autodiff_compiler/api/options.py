@@ -78,9 +78,9 @@ def options_of(what: str, asked: Mapping[str, Any], has_budget: bool, start: Opt
         raise TypeError(f"{what}() got an unexpected keyword argument {unknown[0]!r}")
     left_out, budget = start.left_out, start.max_residual_bytes
     if asked.get("optimize", True) is not True:
-        from .compiler import pipeline
+        from .compiler import passes
 
-        left_out |= pipeline.names_left_out(asked["optimize"])
+        left_out |= passes.names_left_out(asked["optimize"])
     if asked.get("max_residual_bytes") is not None:
         if not has_budget:
             raise ArgumentError(f"{what} has no max_residual_bytes: it has no backward sweep", None, "leave it out")

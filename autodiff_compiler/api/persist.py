@@ -390,7 +390,7 @@ def entry_key(transformed: Any, fn: Any, names: tuple[str, ...], values: tuple[A
     folder = default_folder()
     if folder is None or RULES_OF_USERS:
         return None
-    passes = sys.modules.get(f"{__package__.rpartition('.')[0]}.transforms.pipeline")  # it is not imported for this
+    passes = sys.modules.get(f"{__package__.rpartition('.')[0]}.transforms.passes")  # it is not imported for this
     if passes is not None and passes.is_changed(transformed.options.left_out, transformed.options.reassociate):
         return None
     try:

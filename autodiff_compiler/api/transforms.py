@@ -226,19 +226,19 @@ class Transformed:
     def passes(self, *args: Any, **kwargs: Any) -> list[tuple[str, str]]:
         """For each pass that has run its name and the SSA form after it, as text.
 
-        The function is compiled anew for these arguments, without the cache. `transforms.pipeline` has the table of
+        The function is compiled anew for these arguments, without the cache. `transforms.passes` has the table of
         the passes.
 
         >>> from autodiff_compiler import grad
         >>> [name for name, text in grad(lambda x: x * x).passes(3.0)]  # doctest: +NORMALIZE_WHITESPACE
         ['lower', 'differentiate', 'shapes', 'dead code', 'residuals', 'factors', 'finish', 'dead code', 'in place']
         """
-        from .compiler import pipeline, print_function
+        from .compiler import passes, print_function
 
         def compiled() -> list[tuple[str, str]]:
             lowered = self._dispatch.lower(args, kwargs)
             seen = [("lower", print_function(lowered.function))]
-            with pipeline.after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
+            with passes.after_each_pass(lambda name, fn: seen.append((name, print_function(fn)))):
                 self._dispatch.compile_entry(lowered, args, kwargs)
             return seen
 
@@ -258,12 +258,12 @@ class Transformed:
         def run(*args: Any) -> Any:
             if not self.options.left_out and not self.options.reassociate:
                 return step(*args)
-            from .compiler import pipeline
+            from .compiler import passes
 
-            with pipeline.leaving_out(self.options.left_out):
+            with passes.leaving_out(self.options.left_out):
                 if not self.options.reassociate:
                     return step(*args)
-                with pipeline.reassociating():
+                with passes.reassociating():
                     return step(*args)
 
         return run

@@ -8,7 +8,7 @@ by a number, and divided by it wherever it is read, as behind ``t * g(x / t)``, 
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
->>> from autodiff_compiler.transforms.pipeline import leaving_out
+>>> from autodiff_compiler.transforms.passes import leaving_out
 >>> def f(d):
 ...     return np.sum(np.sqrt(np.sum(d**2, axis=1)))
 >>> with leaving_out(["factors"]):

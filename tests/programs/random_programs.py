@@ -4,7 +4,7 @@
 
 prints each program whose gradient is wrong, and how many were handled, refused and skipped. The text of program 17 of
 level 2: ``python -m tests.programs.random_programs --show 17 --level 2``. ``--without numbers`` leaves a pass out, and
-``--without each`` a pass of each program, by turns (`transforms.pipeline.optional_names`).
+``--without each`` a pass of each program, by turns (`transforms.passes.optional_names`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_compiler.transforms import pipeline
+from autodiff_compiler.transforms import passes
 from tests.programs.checks import CHECKS, Timeout, arguments, check_program, fresh, load, refusals, told
 from tests.programs.generator import LEVELS, generate
 from tests.programs.shrink import shrink
@@ -138,7 +138,7 @@ def examine(seeds: list[int], options: argparse.Namespace) -> list[tuple[int, st
         source = generate(seed, level)
 
         def run(text: str, seed: int = seed) -> str:
-            with pipeline.leaving_out(left_out(options.without, seed)):
+            with passes.leaving_out(left_out(options.without, seed)):
                 return (
                     check_lowering(text, seed)
                     if options.lowering
@@ -160,7 +160,7 @@ def left_out(without: list[str], seed: int) -> list[str]:
     """The passes that do not run for this program."""
     if without != ["each"]:
         return without
-    names = pipeline.optional_names()
+    names = passes.optional_names()
     return [names[seed // 8 % len(names)]]
 
 
@@ -212,7 +212,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--turns", action="store_true", help="all kinds of checks, the dearer ones by turns")
     parser.add_argument("--lowering", action="store_true", help="only lower, and run the IR interpreter on the result")
     parser.add_argument(
-        "--without", action="append", default=[], choices=[*pipeline.optional_names(), "each"], metavar="PASS",
+        "--without", action="append", default=[], choices=[*passes.optional_names(), "each"], metavar="PASS",
         help="leave an optional pass out, by its name; may be given again; 'each': one of each program, by turns",
     )  # fmt: skip
     parser.add_argument("--shrink", action="store_true", help="make failing programs smaller before printing them")

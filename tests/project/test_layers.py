@@ -142,6 +142,9 @@ def for_type_checkers_only(tree: ast.Module) -> set[ast.AST]:
     return out
 
 
+LATE = {"late": 1, "_plain": 0, "_changing": 0}  # which argument of these names a module that is imported later
+
+
 def imports_of(path: Path) -> list[tuple[int, str]]:
     """The modules that a file imports, anywhere in it, as absolute names with their lines."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -153,8 +156,10 @@ def imports_of(path: Path) -> list[tuple[int, str]]:
             continue
         if isinstance(node, ast.Import):
             out += [(node.lineno, alias.name) for alias in node.names]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "late" and len(node.args) > 2:
-            out.append((node.lineno, ".".join([*package, ast.literal_eval(node.args[1])])))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in LATE:
+            module = node.args[LATE[ast.unparse(node.func)]]
+            if isinstance(module, ast.Constant):
+                out.append((node.lineno, ".".join([*package, module.value])))
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             base = [*base, *(node.module or "").split(".")] if node.module else base

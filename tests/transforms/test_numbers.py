@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
-from autodiff_compiler.transforms import pipeline
+from autodiff_compiler.transforms import passes
 from tests.differences import differences
 
 PROGRAMS = []
@@ -394,7 +394,7 @@ def total(f):
 
 
 def without_the_pass(monkeypatch):
-    monkeypatch.setattr(pipeline, "PASSES", tuple(row for row in pipeline.PASSES if row.name != "numbers"))
+    monkeypatch.setattr(passes, "PASSES", tuple(row for row in passes.PASSES if row.name != "numbers"))
 
 
 @pytest.mark.parametrize("f, args, argnums, python", PROGRAMS)

@@ -12,7 +12,7 @@ import pytest
 import autodiff_compiler as ad
 from autodiff_compiler.api import persist
 from autodiff_compiler.api.cache import VARIABLE
-from autodiff_compiler.transforms import pipeline
+from autodiff_compiler.transforms import passes
 from autodiff_compiler.tree import flatten
 
 X, W = np.array([0.3, 0.9, 0.4]), np.array([[0.2, 0.5, 0.1], [0.4, 0.3, 0.2], [0.6, 0.1, 0.9]])
@@ -272,7 +272,7 @@ def assert_same(found: Any, want: Any) -> None:
 
 
 def test_each_optional_pass_is_here() -> None:
-    assert list(CHANGED) == pipeline.optional_names()
+    assert list(CHANGED) == passes.optional_names()
 
 
 @pytest.mark.parametrize("name", CHANGED)
@@ -281,7 +281,7 @@ def test_a_pass_is_left_out(name: str) -> None:
     usual, without = make(f), make(f, optimize=f"-{name}")
     assert usual.source(*args) != without.source(*args), "the pass changes nothing here"
     assert_same(without(*args), usual(*args))
-    if name not in pipeline.WITHIN:
+    if name not in passes.WITHIN:
         assert name in dict(usual.passes(*args)) and name not in dict(without.passes(*args))
 
 
@@ -382,13 +382,13 @@ def test_entries_on_disk_are_apart(tmp_path: Any, monkeypatch: pytest.MonkeyPatc
 def test_what_a_context_leaves_out_is_not_kept_on_disk(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setattr(persist, "RULES_OF_USERS", [])  # modules of tests register some: no cache
-    with pipeline.leaving_out(["numbers"]):
+    with passes.leaving_out(["numbers"]):
         assert persist.entry_key(ad.grad(filled), filled, ("x",), (X,)) is None
         without = ad.grad(filled).source(X)
     usual = ad.grad(filled).source(X)
-    assert "numbers" in pipeline.optional_names() and usual != without
+    assert "numbers" in passes.optional_names() and usual != without
     seen: list[str] = []
-    with pipeline.after_each_pass(lambda name, fn: seen.append(name)):
+    with passes.after_each_pass(lambda name, fn: seen.append(name)):
         assert ad.grad(filled).source(X) == usual
     assert "numbers" in seen  # it was compiled, and not read from disk
     inside = ad.grad(filled, optimize="-numbers")

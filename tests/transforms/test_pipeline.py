@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from autodiff_compiler.frontend.lower import lower
 from autodiff_compiler.ir.opset import PRIMS
 from autodiff_compiler.ir.verify import verify
 from autodiff_compiler.records import replaced
-from autodiff_compiler.transforms import pipeline
+from autodiff_compiler.transforms import passes, pipeline
 
 PACKAGE = Path(ad.__file__).parent
 
@@ -43,32 +45,54 @@ def test_the_form_is_valid_after_each_pass_that_promises_it() -> None:
         if "residuals" in seen:  # until then, the backward sweep names values that are out of scope
             verify(fn)
 
-    with pipeline.after_each_pass(look):
+    with passes.after_each_pass(look):
         out = pipeline.adjoint(fn, [0], seeds=[1.0])
         out.meta["wrt"] = (0,)
         pipeline.finish(out, 1)
         pipeline.restore_in_place(out)
-    table = iter([row.name for row in pipeline.PASSES])
+    table = iter([row.name for row in passes.PASSES])
     assert {"in place", "indices"} <= set(seen) and all(name in table for name in seen)  # a subsequence
 
 
+def named_late() -> list[tuple[str, str, str]]:
+    """How the table names functions that are imported later: by which function, from which module, and each name."""
+    tree = ast.parse((PACKAGE / "transforms/passes.py").read_text(encoding="utf-8"))
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+            if node.func.id in ("late", "_plain", "_changing"):
+                found += [(node.func.id, texts[0], name) for name in texts[1:]]
+    return found
+
+
 def test_no_pass_calls_another() -> None:
-    """What a row of the table runs is imported by the table alone."""
-    tree = ast.parse((PACKAGE / "transforms/pipeline.py").read_text(encoding="utf-8"))
-    passes = {
+    """What a row of the table runs is imported by the table, and by what is made of its stages."""
+    tree = ast.parse((PACKAGE / "transforms/passes.py").read_text(encoding="utf-8"))
+    run = {
         alias.name
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.level == 1
         for alias in node.names
         if alias.name[0].islower()
     }
-    assert {"drop_dead", "place", "differentiate", "simplify"} <= passes
+    run |= {name for _, _, name in named_late()}
+    assert {"drop_dead", "place", "differentiate", "simplify", "defer", "collect", "share_loops"} <= run
     for path in sorted((PACKAGE / "transforms").glob("*.py")):
-        if path.stem == "pipeline":
+        if path.stem in ("passes", "pipeline"):
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.level == 1:
-                assert passes.isdisjoint(alias.name for alias in node.names), f"{path.name}:{node.lineno}"
+                assert run.isdisjoint(alias.name for alias in node.names), f"{path.name}:{node.lineno}"
+
+
+@pytest.mark.parametrize("how, module, name", named_late())
+def test_what_is_imported_later_is_there(how: str, module: str, name: str) -> None:
+    """The table names functions by text, which no type checker reads."""
+    function = getattr(importlib.import_module(f"autodiff_compiler.transforms.{module}"), name)
+    needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    assert how == "late" or len(needed) == 1
+    assert how != "_changing" or list(inspect.signature(function).parameters)[1] == "before_change"
 
 
 def broken(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception) -> None:
@@ -76,10 +100,10 @@ def broken(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception) -> None
     namespace = {"__name__": "autodiff_compiler.transforms.broken", "error": error}
     exec("def run(task):\n    raise error\n", namespace)
     rows = [
-        pipeline.Pass(row.stage, row.name, namespace["run"], "", "") if row.name == name else row  # type: ignore[arg-type]
-        for row in pipeline.PASSES
+        passes.Pass(row.stage, row.name, namespace["run"], "", "") if row.name == name else row  # type: ignore[arg-type]
+        for row in passes.PASSES
     ]
-    monkeypatch.setattr(pipeline, "PASSES", tuple(rows))
+    monkeypatch.setattr(passes, "PASSES", tuple(rows))
 
 
 def test_a_defect_of_a_pass_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +142,7 @@ def test_what_a_rule_of_the_user_raises_is_no_internal_error() -> None:
 def test_passes_name_operations_that_there_are() -> None:
     """A name that no operation has would keep a pass from running."""
     known = {prim.name for prim in PRIMS.values()} | {"loop", "if", "custom"}
-    for row in pipeline.PASSES:
+    for row in passes.PASSES:
         assert known.issuperset(row.on.split()), row.name
 
 
@@ -127,6 +151,6 @@ def test_passes_that_are_left_out_would_change_nothing(monkeypatch: pytest.Monke
     for program, arguments in ((smooth, ARGUMENTS), (lambda x: np.sum(np.where(x > 0.5, x * x, x)), (np.ones(3),))):
         some = ad.grad(program).source(*arguments)
         with monkeypatch.context() as patch:
-            rows = tuple([replaced(row, on="") for row in pipeline.PASSES])
-            patch.setattr(pipeline, "PASSES", rows)
+            rows = tuple([replaced(row, on="") for row in passes.PASSES])
+            patch.setattr(passes, "PASSES", rows)
             assert ad.grad(program).source(*arguments) == some

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autodiff_compiler.transforms import pipeline
+from autodiff_compiler.transforms import passes
 from tests.programs import checks as program_checks
 from tests.programs import random_programs
 from tests.programs.generator import LEVELS, generate
@@ -36,12 +36,12 @@ def test_random_programs(batch: int, request: pytest.FixtureRequest) -> None:
         assert len(refused) <= max(3, at_most * len(group)), refused
 
 
-@pytest.mark.parametrize("name", [*pipeline.optional_names(), "all"])
+@pytest.mark.parametrize("name", [*passes.optional_names(), "all"])
 def test_random_programs_without_a_pass(name: str) -> None:
     """A pass that may be left out changes no gradient. ``random_programs --without PASS`` runs more programs."""
-    names = pipeline.optional_names() if name == "all" else [name]
-    start = 8 * pipeline.optional_names().index(name) if name != "all" else 200
-    with pipeline.leaving_out(names):
+    names = passes.optional_names() if name == "all" else [name]
+    start = 8 * passes.optional_names().index(name) if name != "all" else 200
+    with passes.leaving_out(names):
         results = {
             seed: random_programs.check_in_time(
                 generate(seed, random_programs.level_of(seed)), seed, random_programs.turns(seed)
