@@ -83,7 +83,7 @@ def _power_x(out: Any, x: Any, n: Any) -> Any:
         return n * x ** (n - 1)
     # A zero exponent has derivative 0, also where x is 0 and the power of -1 infinite. Elsewhere the power stays: it is
     # what depends on n in the second order.
-    less = choose(equal(n, 0) & equal(x, 0), 1, _one_less(n))
+    less = _one_less(n) if signs.positive(n) else choose(equal(n, 0) & equal(x, 0), 1, _one_less(n))
     return n * (call(runtime.power, x, less) if lib.may_raise(x, n) and lib.chosen(x) else x**less)
 
 

@@ -102,7 +102,9 @@ def _holds(x: Any, least: bool, depth: int = DEPTH, given: frozenset[Value] = fr
     op = x.op
     if x in given:
         return True
-    if op is None or not depth or (x.type.dtype is not None and x.type.dtype.kind == "c"):
+    if op is None:
+        return _counts_from(x) >= 0
+    if not depth or (x.type.dtype is not None and x.type.dtype.kind == "c"):
         return False
 
     def all_hold(*args: Any) -> bool:
@@ -154,7 +156,7 @@ def positive(x: Any, depth: int = DEPTH) -> bool:
         return type(x) in (int, float) and bool(x > 0)
     op = x.op
     if op is None or not depth:
-        return False
+        return op is None and _counts_from(x) > 0
     fn, args, less = op.prim.fn, op.args, depth - 1
     if fn in _AT_LEAST_ONE:
         return True
@@ -167,6 +169,19 @@ def positive(x: Any, depth: int = DEPTH) -> bool:
     if fn in _LARGER:
         return positive(args[0], less) or positive(args[1], less)
     return (fn in _KEEPERS or fn in _TAME_ROOTS) and not op.kwargs.get("initial") and positive(args[0], less)
+
+
+def _counts_from(x: Value) -> int:
+    """The least value of a variable that counts up from a number that the program has, or down to one, else -1."""
+    region = x.region
+    if region is None or region.params[0] is not x:
+        return -1
+    counted = region.op.range if region.op is not None else region.range
+    if counted is None or type(counted[2]) is not int:
+        return -1
+    start, stop, step = counted[:3]
+    least = start if step > 0 else stop + 1 if type(stop) is int else None
+    return least if type(least) is int else -1
 
 
 def never_zero(g: Any, depth: int = DEPTH) -> bool:

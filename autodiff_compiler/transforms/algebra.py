@@ -279,8 +279,12 @@ def _sub(b: Builder, x: Any, y: Any) -> Any:
         return b.emit(SUB, x, float(y))
     if type(x) is not Value and type(y) is not Value:
         return x - y
-    if type(y) is int and y == 0 and _python_int(x):
-        return x
+    if type(y) is int and _python_int(x):
+        if y == 0:
+            return x
+        base, more = x.op.args if x.op is not None and x.op.prim is ADD else (None, None)
+        if type(more) is int and more == y and _python_int(base):
+            return base  # what is counted from one place on, and read at the place before
     return _binary_spread(b, SUB, x, y)
 
 

@@ -4,7 +4,8 @@ The derivative of a root brings 0.5 with it, that of a square 2.0. Takes an adjo
 of two arrays, each of them a number times something that nobody else reads, has one number in it, at the array with
 fewer axes. So have several products with one array, if all of them have the same number. What is divided by a number
 and multiplied by its reciprocal, as in the derivative of a reciprocal, is multiplied by that twice. What is multiplied
-by a number, and divided by it wherever it is read, as behind ``t * g(x / t)``, is neither.
+by a number, and divided by it wherever it is read, as behind ``t * g(x / t)``, is neither. A negative number in what is
+added is a positive one in what is subtracted.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -27,7 +28,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.core import DERIVED, Function, Op, Region, Value
-from ..ir.opset import DIV, GET, MUL, NEG, SPREAD, adds_axes_only
+from ..ir.opset import ADD, DIV, GET, MUL, NEG, SPREAD, SUB, adds_axes_only
 from ..ir.rewrite import collect_uses, derived, live_uses, replace_values
 from ..operations.choices import OVER
 from ..records import record
@@ -65,6 +66,7 @@ def merge_factors(fn: Function) -> None:
     if products:
         _Merging(products, collect_uses(fn.body)).run()
     _multiply_numbers(fn)
+    _turn_signs(fn)
 
 
 def _cancel(fn: Function) -> None:
@@ -144,6 +146,25 @@ def _multiply_numbers(fn: Function) -> None:
                 op.args = tuple([x if a is product else a for a in op.args])
                 break
     replace_values(fn.body, same)
+
+
+def _turn_signs(fn: Function) -> None:
+    """``x + y * -2.0`` as ``x - y * 2.0``, and the other way round: the same numbers, as one writes them."""
+    uses: dict[Value, list[Op | Region]] | None = None
+    for op in fn.body.walk():
+        if op.prim not in (ADD, SUB) or op.tag != DERIVED or any(type(x) is not Value for x in op.args):
+            continue
+        for k in (1,) if op.prim is SUB else (1, 0):
+            product = op.args[k].op
+            if product is None or product.prim is not MUL or product.tag != DERIVED:
+                continue
+            number = next((x for x in product.args if type(x) is float and x < 0.0), None)
+            uses = uses or live_uses(fn.body)
+            if number is not None and uses.get(product.result) == [op]:
+                product.args = tuple([-x if x is number else x for x in product.args])
+                op.args = (op.args[1 - k], op.args[k])
+                op.prim = ADD if op.prim is SUB else SUB
+                break
 
 
 def _column_in(product: Op) -> Value | None:

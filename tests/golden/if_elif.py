@@ -25,7 +25,7 @@ def huber_grad(x, delta):
     # adjoint of line 10: if r > delta:
     if r > delta:
         # adjoint of line 11: out = delta * (r - 0.5 * delta)
-        delta_bar = r - 0.5 * delta + delta * -0.5
+        delta_bar = r - 0.5 * delta - delta * 0.5
         r_bar = delta
     else:
         # adjoint of line 12: elif r < -delta:

@@ -12,7 +12,7 @@ import pytest
 import autodiff_compiler as ad
 from autodiff_compiler.analysis.order import Order
 from autodiff_compiler.analysis.sharing import Sharing
-from autodiff_compiler.transforms import inplace, pipeline
+from autodiff_compiler.transforms import inplace, passes
 from tests.codegen.test_golden import load
 from tests.programs.checks import Program, arguments
 from tests.programs.checks import load as load_text
@@ -53,7 +53,7 @@ class FromTheStart(inplace.InPlace):
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "InPlace", FromTheStart)
+    monkeypatch.setattr(passes, "InPlace", FromTheStart)
     FromTheStart.rounds_after_changes = 0
 
 
@@ -115,7 +115,7 @@ def test_a_long_chain_of_stores_that_are_read_in_between(count: int, monkeypatch
             rounds.append(self.rounds)
             return found
 
-    monkeypatch.setattr(pipeline, "InPlace", Counted)
+    monkeypatch.setattr(passes, "InPlace", Counted)
     x, e = np.linspace(0.1, 0.9, count), np.eye(count)[3] * 1e-6
     found = ad.grad(chain)(x)
     assert abs(found[3] - (chain(x + e) - chain(x - e)) / 2e-6) < 1e-6
