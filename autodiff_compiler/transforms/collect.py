@@ -103,7 +103,7 @@ def _added(loop: Op, uses: Uses) -> list[Added]:
                 found.append(Added(k, step, negative, *parts))
             version = step.result
         else:
-            if all(user is body for user in uses.get(version, [])):
+            if uses.get(version) == [body]:  # and the loop hands it on once
                 out += found
     return out
 

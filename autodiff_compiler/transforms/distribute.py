@@ -181,7 +181,7 @@ def sinks_of(loop: Op, uses: Uses) -> list[Sink]:
             found.append(sink)
             version = sink.op.result
         else:
-            if all(user is body for user in uses.get(version, [])):
+            if uses.get(version) == [body]:  # and the loop hands it on once
                 out += found
     return out
 

@@ -336,6 +336,20 @@ def narrow(u, v, n):
     return np.sum(u * v)
 
 
+def test_outer_products_in_a_sum_that_is_handed_on_twice():
+    """The cotangents of `a` and `c` are one matrix, and the next iteration reads it as that of `c`."""
+
+    def f(m, x):
+        a, c = m, 0.5 * m
+        for _ in range(5):
+            a = a + c
+            c = m
+            x = np.tanh(a @ x)
+        return np.sum(a * a) + np.sum(x)
+
+    checked(f, 0.3 * M, V)
+
+
 def test_what_is_stored_over_all_of_an_array_is_computed_again():
     u, v = np.array([0.3, -0.2, 0.5]), np.array([0.2, 0.4, -0.1])
     for fn in (damped, spread_out):

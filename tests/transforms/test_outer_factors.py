@@ -249,3 +249,27 @@ def test_a_number_of_numpys_stays():
         return s * s
 
     near(ad.grad(f, argnums=1)(K, X), differences(f, K, X, argnum=1))
+
+
+def one_sum_for_two_arrays(k, x, steps):
+    a, b = 1.0 * x, np.sin(x)
+    for _ in range(steps):
+        a = a + b
+        b = a * k
+    return np.sum(a**2) + np.sum(b)
+
+
+def one_sum_for_two_numbers(k, x, steps):
+    a, b = x[0], x[1]
+    for _ in range(steps):
+        a = a + b
+        b = a * k[0]
+    return a * a + b
+
+
+@pytest.mark.parametrize("f", [one_sum_for_two_arrays, one_sum_for_two_numbers])
+@pytest.mark.parametrize("steps", [0, 1, 6])
+def test_what_the_loop_hands_on_twice_stays(f, steps):
+    """The cotangents of `a` and `b` are one sum, and the next iteration reads it as that of `b`."""
+    for by in (0, 1):
+        near(ad.grad(f, argnums=by)(K, X, steps), differences(f, K, X, steps, argnum=by))
