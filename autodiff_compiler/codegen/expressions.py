@@ -228,7 +228,7 @@ class Printer:
         if first is None:
             return sign, text, level
         text, (inner, tight) = text[1:], self.operand(first)
-        if tight == PRODUCT and text.startswith(f"({inner})"):
+        if tight == PRODUCT and text.startswith(f"({inner})") and not text.startswith(f"({inner})."):
             text = text.replace(f"({inner})", inner, 1)
         return _OPPOSITE[sign], text, PRODUCT if level == PRODUCT else tight
 

@@ -44,7 +44,17 @@ def whole_numbers(x: Any, a: Any) -> Any:
     return np.sum(x * (1 + -(n // 2) * n)) + np.sum(x + -n)
 
 
-PROGRAMS = [negative_factor, negated_operand_of_a_product, negated_quotient, signs_in_a_row, whole_numbers]
+def negated_factor_of_a_method(x: Any, a: Any) -> Any:
+    """By `x` alone, the product of the sine is read once: ``x_bar -= (x_bar * np.cos(t)).dot(a)``."""
+    for _ in range(3):
+        x = x - np.sin(a @ x)
+    return np.sum(x**2)
+
+
+PROGRAMS = [
+    negative_factor, negated_operand_of_a_product, negated_quotient, signs_in_a_row, whole_numbers,
+    negated_factor_of_a_method,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
@@ -53,9 +63,10 @@ def test_the_numbers_stay(f: Callable[..., Any]) -> None:
     assert value == f(X, A)
     for number in (0, 1):
         assert_close(gradient[number], differences(f, (X, A), number))
+        assert_close(ad.grad(f, argnums=number)(X, A), gradient[number])
 
 
-@pytest.mark.parametrize("f", PROGRAMS[:4])
+@pytest.mark.parametrize("f", [*PROGRAMS[:4], PROGRAMS[-1]])
 def test_nothing_is_added_that_is_subtracted(f: Callable[..., Any]) -> None:
     lines = ad.value_and_grad(f, argnums=(0, 1)).source(X, A).splitlines()
     code = [line for line in lines if not line.strip().startswith("#")]
