@@ -256,6 +256,7 @@ class _Chain:
                 return None
             steps.append((step, v))
             v = step.result
+        self.unread = self.unread and len(self.uses.get(v, ())) == 1  # but for what the iteration hands on
         paths = [step.args[1] for step, _ in steps]
         order, place, axis = counted(loop), None, 0
         if order is not None:

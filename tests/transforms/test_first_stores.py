@@ -271,3 +271,33 @@ def test_blocks(f: Callable[..., Any]) -> None:
     for block in (1, 2, 3, 5, 7, 9):
         code = same_without(f, a, block)
     assert ("] += " in code.split("reversed")[1]) == (f in (blocks_that_overlap, rows_below, blocks_below))
+
+
+def sums_from_here(x: Any, w: Any) -> Any:
+    n = len(x)
+    b = np.zeros(n)
+    total = 0.0
+    for i in range(n):
+        b[i] = x[i] * x[i]
+        total += np.sum(b[i:]) * w[i]
+    return total
+
+
+def products_with_all_rows(x: Any, w: Any) -> Any:
+    n = len(x)
+    b = np.zeros((n, n))
+    total = 0.0
+    for i in range(n):
+        b[i] = x[i] * w
+        total += np.sum(b @ x) * w[i]
+    return total
+
+
+@pytest.mark.parametrize("f", [sums_from_here, products_with_all_rows])
+def test_zeros_that_an_iteration_reads(f: Callable[..., Any]) -> None:
+    """The pass sees the tangents of `linearize`: what an iteration has not stored yet is zero when it is read."""
+    x, w = np.linspace(0.3, 1.7, 30), np.linspace(-1.0, 1.0, 30)
+    want = np.sum(ad.grad(f)(x, w))
+    _, push = ad.linearize(lambda x: f(x, w), x)
+    for _ in range(3):
+        np.testing.assert_allclose(push(np.ones(30)), want, rtol=1e-9)
