@@ -36,7 +36,7 @@ from typing import Any
 
 from ..ir.core import LOOP, Function, Op, Region, Value, type_of
 from ..ir.opset import ADD, LIST_GET, LIST_ITEM, POP, SUB, TOLIST, UNPACK
-from ..ir.rewrite import collect_uses, replace_values
+from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
 from ..ir.types import Dim
 from .simplify import is_in_range
 
@@ -110,8 +110,10 @@ def _runs_over_items(loop: Op, uses: Uses) -> bool:
 
 
 def _reads(op: Op, at: Value, uses: Uses) -> bool:
-    """The operation reads the item at this index of a list that does not change."""
-    return op.prim is LIST_GET and op.args[1] is at and is_constant(op.args[0], uses)
+    """The operation reads the item at this index of a list that does not change, and is there in front of the loop."""
+    if op.prim is not LIST_GET or op.args[1] is not at or not is_constant(op.args[0], uses):
+        return False
+    return op.parent not in enclosing(region_of(op.args[0]))
 
 
 def _is_next(op: Op, index: Value) -> bool:

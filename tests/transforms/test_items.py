@@ -213,3 +213,30 @@ def test_second_derivatives():
         step = RNG.normal(size=X.shape)
         moved = (gradient(0.5, X + 1e-6 * step) - gradient(0.5, X - 1e-6 * step)) / 2e-6
         assert hessian @ step == pytest.approx(moved, rel=1e-4, abs=1e-6)
+
+
+def walk(x, w, following):
+    total, k = 0.0, 0
+    for i in range(len(following)):
+        total += w[k, i] * x[i] * total + w[k, i]
+        k = following[k]
+    return total
+
+
+def rows_in_turn(x, w, following):
+    total = 0.0
+    for i in range(len(following)):
+        row = w[following[i]]
+        total += row[i] * x[i] * total + row[i]
+    return total
+
+
+@pytest.mark.parametrize("f", [walk, rows_in_turn])
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_a_row_that_the_loop_chooses(f, n):
+    """Each iteration reads another row, so there is none to run over."""
+    args = RNG.normal(size=n), RNG.normal(size=(n, n)), np.arange(n)[::-1].copy()
+    value, (by_x, by_w) = ad.value_and_grad(f, argnums=(0, 1))(*args)
+    assert value == f(*args)
+    np.testing.assert_allclose(by_x, differences(f, *args, argnum=0), rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(by_w, differences(f, *args, argnum=1), rtol=1e-5, atol=1e-8)
