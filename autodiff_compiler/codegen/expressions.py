@@ -677,6 +677,13 @@ def _dot(p: Printer, op: Op) -> tuple[str, int]:
     return p.call(op), ATOM
 
 
+def _copy_in_order(p: Printer, op: Op) -> tuple[str, int]:
+    if len(op.args) == 2 and not op.kwargs and is_numpys(op.args[0]) and op.args[1] in ("C", "F"):
+        order = "" if op.args[1] == "C" else p.show(op.args[1])
+        return f"{p.show(op.args[0], ATOM)}.copy({order})", ATOM
+    return p.call(op), ATOM
+
+
 def _flip(p: Printer, op: Op) -> tuple[str, int]:
     if len(op.args) == 1 and not op.kwargs and _is_float_vector(op.args[0]):
         return f"{p.show(op.args[0], ATOM)}[::-1]", ATOM
@@ -715,6 +722,7 @@ _BY_FN: dict[Any, Any] = {
     np.einsum: _einsum,
     np.minimum: _minimum,
     np.dot: _dot,
+    np.copy: _copy_in_order,
     np.flip: _flip,
     np.roll: _roll,
     np.real: _part("real"),

@@ -12,7 +12,7 @@ from ..ir.types import same_dtype
 from .array_stores import ArrayStores
 from .avals import Ref, describe
 from .handlers import Node, Val
-from .layout import ORDERS, Layout, deciding, is_fortran, layout_of, mark_fortran, order_like
+from .layout import ORDERS, Layout, deciding, is_fortran, layout_of, mark_fortran, order_like, turned
 
 
 class Copies(ArrayStores):
@@ -43,9 +43,13 @@ class Copies(ArrayStores):
         if type(av) is not Ref:
             return av
         whole = self.read(av, node)
+        order = self.memory_order(order, av, node)
+        if order in "CF" and whole.type.kind == "array" and whole.type.ndim not in (0, 1):
+            if (layout_of(self, av) if order == "C" else layout_of(self, turned(av))) is None:
+                # The same elements in another order in memory, in which sums add them, too.
+                whole = self.emit(node, PRIMS[np.copy], whole, order)
         cell = self.new_cell(whole)
         self.cells.numpy.add(cell)
-        order = self.memory_order(order, av, node)
         if whole.type.kind != "array":
             pass
         elif order == "C" or whole.type.ndim == 1:

@@ -268,6 +268,15 @@ def _eye(self: Lowering, op: Op) -> None:
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
 
+@handles(np.copy)
+def _copy_in_order(self: Lowering, op: Op) -> None:
+    """Which axis is the last one in memory is for `native.layout` to decide."""
+    x = op.args[0]
+    if not self.is_array(x) or op.kwargs:
+        raise NotNative("a copy of this", op)
+    self.add_element(op, self.shape(x), [x], element_as(x, self.dtype(x)), self.dtype(x))
+
+
 @handles(np.reshape)
 def _reshape(self: Lowering, op: Op) -> None:
     x, shape = arguments(op, "a", "shape")

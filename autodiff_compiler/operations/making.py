@@ -166,7 +166,7 @@ def _asarray(g: Any, out: Any, a: Any, dtype: Any = None) -> Any:
     return _pieces(g, a)
 
 
-def _copy_type(b: Builder, a: Any) -> Ty:
+def _copy_type(b: Builder, a: Any, order: Any = None) -> Ty:
     t = as_array(b, a)
     return t if t.kind == "array" else ANY
 

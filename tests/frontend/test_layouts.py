@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from tests.differences import differences
 
 MAKERS = {
     "filled": [
@@ -194,3 +195,36 @@ def test_the_diagonal_of_a_matrix_is_read_only() -> None:
         with pytest.raises(ValueError, match="read-only"):
             call(np.array([1.0, 2.0]))
     assert ad.grad(g)(np.array([1.0, 2.0])).tolist() == [4.0, 40.0]
+
+
+def turned_copy(x: Any) -> Any:
+    return np.sum(x.T.copy() ** 2)
+
+
+def copied_columns(x: Any) -> Any:
+    return np.sum(x[:, ::2].copy() ** 2)
+
+
+def turned_array(x: Any) -> Any:
+    return np.sum(np.array(x.T, order="C") ** 2)
+
+
+def copied_in_a_loop(x: Any) -> Any:
+    turned = x.T.copy()
+    total = 0.0
+    for k in range(3):
+        total += np.sum(turned * turned[k])
+    return total
+
+
+@pytest.mark.parametrize("f", [turned_copy, copied_columns, turned_array, copied_in_a_loop])
+@pytest.mark.parametrize("backend", ["numpy", "native"])
+def test_a_copy_decides_the_order_of_a_sum(f: Any, backend: str) -> None:
+    """A copy in another order in memory is one, although nothing is stored into it: the value has the same bits."""
+    gradient = ad.value_and_grad(f, backend=backend)
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        x = rng.normal(size=(9, 9))
+        value, by_x = gradient(x)
+        assert value == f(x) or (backend == "native" and value == pytest.approx(f(x), rel=1e-13))
+    np.testing.assert_allclose(by_x, differences(f, x), rtol=1e-6, atol=1e-7)
