@@ -16,24 +16,24 @@ when it is complete.
 >>> show_source(f, 0.5, np.ones(3))
 def f_grad(k, x):
     n = x.shape[0]
-    y = [0.0] * n
-    y[0] = float(x[0])
     x_list = x.tolist()
-    for i in range(1, n):
-        y_prev = y[i - 1]
-        y[i] = k * y_prev * y_prev + x_list[i]
+    y = [float(x[0])]
+    for x_i in x_list[1:]:
+        y_last = y[-1]
+        y.append(k * y_last * y_last + x_i)
     y2 = np.array(y)
     y_bar = (2.0 * y2).tolist()
     # adjoint of line 4: for i in range(1, len(x)):
     y_bar_i = y_bar[n - 1]
+    y_bar2 = [y_bar_i]
     for i in reversed(range(1, n)):
         # adjoint of line 5: y[i] = k * y[i - 1] * y[i - 1] + x[i]
         i_minus_1 = i - 1
         y_prev = y[i_minus_1]
         y_bar_i = y_bar[i_minus_1] + (y_bar_i * (k * y_prev) + y_bar_i * y_prev * k)
-        y_bar[i_minus_1] = y_bar_i
+        y_bar2.append(y_bar_i)
     y_head = y2[:-1]
-    return (np.array(y_bar)[1:] * y_head).dot(y_head)
+    return (np.array(y_bar2[::-1])[1:] * y_head).dot(y_head)
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _window(loop: Op, k: int, uses: Uses) -> Window | None:
     (body,) = loop.regions
     param = body.params[k + 1]
     elem = param.type.elem if param.type.kind == "list" else None
-    length = _length_of(loop.inits[k], loop)
+    length = length_of_list(loop.inits[k], loop)
     if elem is None or not elem.is_scalar or elem.dtype != np.float64 or length is None:
         return None
     lowest, down = counted(loop) or (0, False)
@@ -144,7 +144,7 @@ def _window(loop: Op, k: int, uses: Uses) -> Window | None:
     return Window(loop, k, accesses, places if down else places[::-1], saved)
 
 
-def _length_of(items: Any, loop: Op) -> Any:
+def length_of_list(items: Any, loop: Op) -> Any:
     """The length of a list, from the array that it was made of, or from how often it repeats a number."""
     while type(items) is Value and items.op is not None:
         op = items.op
@@ -307,4 +307,4 @@ class _Carried:
             substitute_in(user, {version: out})
 
 
-__all__ = ["carry_items"]
+__all__ = ["carry_items", "length_of_list"]

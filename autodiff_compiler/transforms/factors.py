@@ -4,8 +4,8 @@ The derivative of a root brings 0.5 with it, that of a square 2.0. Takes an adjo
 of two arrays, each of them a number times something that nobody else reads, has one number in it, at the array with
 fewer axes. So have several products with one array, if all of them have the same number. What is divided by a number
 and multiplied by its reciprocal, as in the derivative of a reciprocal, is multiplied by that twice. What is multiplied
-by a number, and divided by it wherever it is read, as behind ``t * g(x / t)``, is neither. A negative number in what is
-added is a positive one in what is subtracted.
+by a number, and divided by it wherever it is read, as behind ``t * g(x / t)``, is neither. A product of numbers has one
+literal. A negative number in what is added is a positive one in what is subtracted.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -27,7 +27,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.core import DERIVED, Function, Op, Region, Value
+import numpy as np
+
+from ..ir.core import DERIVED, Function, Op, Region, Value, map_leaves
 from ..ir.opset import ADD, DIV, GET, MUL, NEG, SPREAD, SUB, adds_axes_only
 from ..ir.rewrite import collect_uses, derived, live_uses, replace_values
 from ..operations.choices import OVER
@@ -66,6 +68,7 @@ def merge_factors(fn: Function) -> None:
     if products:
         _Merging(products, collect_uses(fn.body)).run()
     _multiply_numbers(fn)
+    _merge_literals(fn)
     _turn_signs(fn)
 
 
@@ -117,6 +120,82 @@ def _is_divided(v: Value, number: Value, uses: dict[Value, list[Op | Region]], q
         elif not is_factor or len(quotients) > MOST or not _is_divided(user.result, number, uses, quotients):
             return False
     return bool(users)
+
+
+def _merge_literals(fn: Function) -> None:
+    """``x * 0.5 * y / 30.0`` as ``x / 60.0 * y``, for numbers, of which Python computes one at a time."""
+    uses = live_uses(fn.body)
+    for op in list(fn.body.walk()):
+        at = _literal_at(op)
+        if at is None or (op.prim is DIV and at == 0) or not uses.get(op.result):
+            continue
+        x, number = op.args[1 - at], float(op.args[at])
+        inner = _with_literal(x, op, uses) if x.type == op.result.type else None
+        if inner is None or not _scale_literal(inner, number, op.prim is DIV):
+            continue
+        x.hint = op.result.hint
+        _replace(op.result, x, uses)
+        at = _literal_at(inner)
+        if inner.prim is MUL and at is not None and abs(inner.args[at]) == 1.0:
+            other = inner.args[1 - at]
+            if other.type == inner.result.type and inner.args[at] < 0.0:
+                inner.prim, inner.args = NEG, (other,)
+            elif other.type == inner.result.type:
+                _replace(inner.result, other, uses)
+
+
+def _literal_at(op: Op) -> int | None:
+    """Which operand of a product or quotient of numbers of the adjoint is a literal."""
+    t = op.results[0].type if op.prim in (MUL, DIV) and op.tag == DERIVED and not op.again else None
+    if t is None or not t.is_scalar or not t.is_real or t.dtype != np.float64:
+        return None
+    for k, x in enumerate(op.args):
+        if type(x) in (int, float) and is_moderate(x) and type(op.args[1 - k]) is Value:
+            return k
+    return None
+
+
+def _with_literal(v: Any, user: Op, uses: dict[Value, list[Op | Region]], depth: int = 6) -> Op | None:
+    """An operation with a literal, among those that compute a product of numbers for `user` alone."""
+    op = v.op if type(v) is Value and uses.get(v) == [user] else None
+    if op is None or op.tag != DERIVED or op.again or not v.type.is_scalar or not depth:
+        return None
+    if _literal_at(op) is not None:
+        return op
+    if op.prim not in (MUL, NEG, DIV, OVER):
+        return None
+    factors = op.args if op.prim is MUL else op.args[:1]
+    return next((found for x in factors if (found := _with_literal(x, op, uses, depth - 1))), None)
+
+
+def _scale_literal(op: Op, number: float, divides: bool) -> bool:
+    """Multiply the literal of an operation by a number, or divide it by that."""
+    k = _literal_at(op)
+    assert k is not None
+    literal, other = float(op.args[k]), op.args[1 - k]
+    over = op.prim is DIV and k == 1
+    top = (1.0 if over else literal) * (1.0 if divides else number)
+    by = (literal if over else 1.0) * (number if divides else 1.0)
+    if not is_moderate(top / by):
+        return False
+    if op.prim is DIV and k == 0:
+        op.args = (top / by, other)
+    elif len(repr(by / top)) < len(repr(top / by)):
+        op.prim, op.args = DIV, (other, by / top)
+    else:
+        op.args = (top / by, other) if op.prim is MUL and k == 0 else (other, top / by)
+        op.prim = MUL
+    return True
+
+
+def _replace(v: Value, by: Value, uses: dict[Value, list[Op | Region]]) -> None:
+    for user in uses[v]:
+        if isinstance(user, Region):
+            user.exit = map_leaves(lambda x: by if x is v else x, user.exit)
+        else:
+            user.args = map_leaves(lambda x: by if x is v else x, user.args)
+    uses[by] = [user for user in uses[by] if user is not v.op] + uses[v]
+    uses[v] = []
 
 
 def _multiply_numbers(fn: Function) -> None:

@@ -24,15 +24,15 @@ def f_grad(x):
     for i in range(1, n):
         x_i = x_list[i]
         y[i] = 0.5 * y[i - 1] + x_i * x_i
-    y_bar = [1.0] * n
-    x_bar, y_bar_i = np.zeros(x.shape), 1.0
+    x_bar = np.zeros(x.shape)
+    y_bar = [1.0]
+    y_bar_i = 1.0
     # adjoint of line 3: for i in range(1, len(x)):
-    for i in reversed(range(1, n)):
+    for _ in reversed(range(1, n)):
         # adjoint of line 4: y[i] = 0.5 * y[i - 1] + x[i] * x[i]
-        i_minus_1 = i - 1
-        y_bar_i = y_bar[i_minus_1] + y_bar_i * 0.5
-        y_bar[i_minus_1] = y_bar_i
-    x_bar[1:] = 2.0 * (np.array(y_bar)[1:] * x[1:])
+        y_bar_i = 1.0 + y_bar_i * 0.5
+        y_bar.append(y_bar_i)
+    x_bar[1:] = 2.0 * (np.array(y_bar[::-1])[1:] * x[1:])
     return x_bar
 """
 

@@ -17,7 +17,6 @@ and its reverse takes that many values, the outer loop saves the list instead of
 ...     return y
 >>> show_source(f, np.ones(3))
 def f_grad(x):
-    n = x.shape[0]
     x_list = x.tolist()
     saved, y = [], 1.0
     for x_i in x_list:
@@ -29,10 +28,9 @@ def f_grad(x):
             y2 = exp_minus_y * y2
         saved.append((iterations, y))
         y = y2
-    x_bar = [0.0] * n
-    y_bar = 1.0
+    x_bar, y_bar = [], 1.0
     # adjoint of line 3: for i in range(len(x)):
-    for i, (iterations, y) in zip(reversed(range(n)), reversed(saved)):
+    for x_i, (iterations, y) in zip(reversed(x_list), reversed(saved)):
         y_bar2 = float(y_bar)
         # adjoint of line 5: while y > 1.0:
         for y2, exp_minus_y in reversed(iterations):
@@ -40,9 +38,9 @@ def f_grad(x):
             t = 1.7976931348623157e308 if exp_minus_y > 1.7976931348623157e308 else exp_minus_y
             y_bar2 = y_bar2 * exp_minus_y - y_bar2 * y2 * t
         # adjoint of line 4: y = y * x[i]
-        y_bar = y_bar2 * x_list[i]
-        x_bar[i] += y_bar2 * y
-    return np.array(x_bar)
+        y_bar = y_bar2 * x_i
+        x_bar.append(y_bar2 * y)
+    return np.array(x_bar[::-1])
 """
 
 from __future__ import annotations

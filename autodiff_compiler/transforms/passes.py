@@ -54,6 +54,7 @@ from .vjp import differentiate
 
 # Passes that many functions do not need are imported when they first run: here those that functions of this module run,
 # and by rows of the table the others.
+append_items = late(__package__, "appended", "append_items")
 bundle = late(__package__, "bundle", "bundle")
 one_code = late(__package__, "exits", "one_code")
 add_parts, store_first = late(__package__, "first_stores", "add_parts", "store_first")
@@ -242,6 +243,11 @@ def _hoist_numbers(task: Task) -> bool:
 def _carry_items(task: Task) -> None:
     if _apply(carry_items, task):
         drop_dead(task.fn)  # the subscripts
+
+
+def _append_items(task: Task) -> None:
+    if append_items(task.fn, task.split is not None):
+        drop_dead(task.fn)  # the lists, and their lengths
 
 
 def _store_first(task: Task) -> None:
@@ -495,6 +501,10 @@ PASSES: tuple[Pass, ...] = (
          "any function", "every store may be done in place: copies stand where old content is read later",
          doing="finding out which stores may be done in place",
          kept="without its copies, stores change what is read later"),
+    Pass("print", "appended", _append_items,
+         "a function whose stores are safe in place", "no loop stores at its index what it could append to a list",
+         lambda task: not task.loops and task.before_change is None and _has_regions(task),
+         on="list_set list_addat table_set table_addat"),
     Pass("print", "rows", _plain("rows", "share_rows"),
          "a function whose stores are safe in place", "no loop looks up a row that it does not change",
          lambda task: not task.loops and task.before_change is None and _has_regions(task),

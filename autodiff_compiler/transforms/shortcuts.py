@@ -14,7 +14,7 @@ These are the same numbers, in the same order in memory.
 def f_grad(x):
     t = np.concatenate((x[1:], x[:1])) - x
     # adjoint of line 2: return np.mean((np.roll(x, -1) - x) ** 2) ** 2
-    roll_x_bar = 2.0 * (2.0 * ((t**2).sum() / x.size) / x.shape[0]) * t
+    roll_x_bar = 4.0 * ((t**2).sum() / x.size) / x.shape[0] * t
     return np.concatenate((roll_x_bar[-1:], roll_x_bar[:-1])) - roll_x_bar
 """
 

@@ -47,5 +47,5 @@ def first_passage_grad(x, drift):
             x = x_saved.pop()
             # adjoint of line 12: x = x * x * 0.4 + drift
             drift_bar += x_bar
-            x_bar = 2.0 * (x_bar * 0.4 * x)
+            x_bar = x_bar * 0.8 * x
     return x_bar, drift_bar

@@ -1,5 +1,7 @@
 """Numbers in products of the adjoint: they are merged, and none is lost."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -173,3 +175,55 @@ def test_a_product_that_is_read_twice_keeps_its_sign():
         return np.sum((x[:, 0] + y[:, 0]) ** 2 * y[:, 1])
 
     np.testing.assert_allclose(ad.grad(f)(X), differences(f, X), rtol=1e-6)
+
+
+def steps(x, k):
+    """Numbers of which Python computes one at a time: each product has one literal."""
+    v = 0.1
+    for i in range(len(x)):
+        v = v + 0.2 * (x[i] - v * 0.5 * math.tanh((v - 2.0) / 30.0)) / 20.0 + 0.04 * math.cosh(v / 60.0) * k / 3.0
+    return v
+
+
+def cancelled(x, k):
+    v = 1.0
+    for i in range(len(x)):
+        v = 0.5 * math.sin(2.0 * v * x[i]) + k * 4.0 * math.sin(v / -4.0) + 3 * math.sin(v / 3)
+    return v
+
+
+def read_twice(x, k):
+    v = 1.0
+    for i in range(len(x)):
+        t = math.sin(v * 0.25)
+        v = (0.5 * t * t + k) * x[i] / 8.0 - t / 3.0
+    return v
+
+
+def far_apart(x, k):
+    v = 1.0
+    for i in range(len(x)):
+        v = 1e200 * math.sin(1e-200 * v * x[i] * k) + 1e-3 * math.sin(v * x[i] * 1e-3 * 1e5)
+    return v
+
+
+@pytest.mark.parametrize("f", [steps, cancelled, read_twice, far_apart])
+def test_numbers(f):
+    x = X.ravel() + 1.0
+    compiled = ad.value_and_grad(f, argnums=(0, 1))
+    value, grads = compiled(x, 0.7)
+    plain_value, plain = ad.value_and_grad(f, argnums=(0, 1), optimize="-factors")(x, 0.7)
+    assert value == plain_value == f(x, 0.7)
+    for grad, other in zip(grads, plain):
+        np.testing.assert_allclose(grad, other, rtol=1e-12)
+    if f is not far_apart:
+        for grad, other in zip(grads, compiled(x.astype(np.float32), np.float32(0.7))[1]):
+            np.testing.assert_allclose(grad, other, rtol=1e-3)
+
+
+def test_a_product_of_numbers_has_one_literal():
+    assert "/ 60.0" in ad.grad(limit).source(0.3)
+
+
+def limit(v):
+    return 0.5 * math.tanh((v - 2.0) / 30.0)

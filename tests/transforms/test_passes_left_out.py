@@ -254,6 +254,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "shortcuts": (value, rolled, (X,)),
     "first stores": (value, halves, (X,)),
     "whole stores": (value, divided, (X, 5)),
+    "appended": (value, decayed, (X, 0.5)),
     "rows": (value, relaxed, (W,)),
     "bundle": (value, both, (0.5, 0.7)),
     "unpack": (value, unpacked, (W[0],)),
