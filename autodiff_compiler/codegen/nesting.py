@@ -60,6 +60,7 @@ from ..operations.choices import PRODUCT, QUOTIENT, RATIO
 
 MAX_DEPTH, DEEP = 5, 10  # operations in an expression, and in one that is short enough for a line
 WIDE = 96  # columns, about: what is longer is printed in parts
+READS = frozenset([GET, opset.LIST_GET, opset.TABLE_GET])
 SIGNS = frozenset(["+", "-", "*", "/", "@", "**", "//", "%"])
 MAX_LATE = 3
 CHOOSING = frozenset([opset.DIVIDED, opset.RAISED])  # printed with ``if``
@@ -208,7 +209,7 @@ class Nesting:
         found = self.chars.get(op)
         if found is None:
             name = op.prim.name
-            found = 4 if op.prim in STORES else 0 if op.prim is GET else 2 if name in SIGNS else len(name)
+            found = 4 if op.prim in STORES else 0 if op.prim in READS else 2 if name in SIGNS else len(name)
             if op.prim in CHOOSING:
                 found += 18 + 2 * sum([2 + _named(x) for x in op.operands()])  # each operand is printed again
             todo: list[Any] = [*op.args, *op.kwargs.items()]

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.core import Op, Value, type_of
-from ..ir.opset import ACCUM, ADD
+from ..ir.opset import ACCUM, ADD, SUB
 from ..ir.telling import with_suffix
 from ..ir.types import Ty, cotangent_list, same_dtype
 
@@ -110,6 +110,11 @@ def last_addend(known: Any) -> Any:
     return known.op.args[1] if type(known) is Value and known.op is not None and known.op.prim in (ACCUM, ADD) else None
 
 
+def minuend(known: Any) -> Any:
+    """The first contribution to a cotangent, if another one is subtracted from it."""
+    return known.op.args[0] if type(known) is Value and known.op is not None and known.op.prim is SUB else None
+
+
 __all__ = [
     "adds_axes",
     "bar_of",
@@ -121,5 +126,6 @@ __all__ = [
     "in_either_dtype",
     "join_cotangents",
     "last_addend",
+    "minuend",
     "named_arguments",
 ]

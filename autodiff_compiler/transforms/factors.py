@@ -37,6 +37,7 @@ from ..records import record
 from .algebra import is_moderate
 
 MOST = 8  # quotients by one number
+Uses = dict[Value, list[Op | Region]]
 
 
 @record
@@ -107,7 +108,7 @@ def _number_in(op: Op) -> int | None:
     return None
 
 
-def _is_divided(v: Value, number: Value, uses: dict[Value, list[Op | Region]], quotients: list[Op]) -> bool:
+def _is_divided(v: Value, number: Value, uses: Uses, quotients: list[Op]) -> bool:
     """Each way on from `v`, through products, quotients and signs, leads to a quotient by the number."""
     users = uses.get(v, ())
     for user in users:
@@ -131,23 +132,67 @@ def _merge_literals(fn: Function) -> None:
             continue
         x, number = op.args[1 - at], float(op.args[at])
         inner = _with_literal(x, op, uses) if x.type == op.result.type else None
-        if inner is None or not _scale_literal(inner, number, op.prim is DIV):
-            continue
-        x.hint = op.result.hint
-        _replace(op.result, x, uses)
-        at = _literal_at(inner)
-        if inner.prim is MUL and at is not None and abs(inner.args[at]) == 1.0:
-            other = inner.args[1 - at]
-            if other.type == inner.result.type and inner.args[at] < 0.0:
-                inner.prim, inner.args = NEG, (other,)
-            elif other.type == inner.result.type:
-                _replace(inner.result, other, uses)
+        if inner is not None and _scale_literal(inner, number, op.prim is DIV):
+            x.hint = op.result.hint
+            _replace(op.result, x, uses)
+            _drop_one(inner, uses)
+    for op in list(fn.body.walk()):
+        if len(op.results) == 1 and _is_double(op) and len(uses.get(op.result, ())) > 1:
+            _multiply_once(op, uses)
+
+
+def _multiply_once(op: Op, uses: Uses) -> None:
+    """``2.0 * (s * x)`` and ``2.0 * (s * y)`` as products with ``2.0 * s``, if `s` is used for nothing else."""
+    tops: dict[Op, None] = {}
+    for user in uses[op.result]:
+        top = _multiplied_behind(op.result, user, uses)
+        if top is None or top in tops:
+            return  # the second one of a square
+        tops[top] = None
+    numbers = {top.args[_literal_at(top) or 0] for top in tops}
+    if len(numbers) != 1:
+        return
+    number = float(numbers.pop())
+    for top in tops:
+        x = top.args[1 - (_literal_at(top) or 0)]
+        if x is not op.result:
+            x.hint = top.result.hint
+        _replace(top.result, x, uses)
+    inner = op if _literal_at(op) is not None else _among_factors(op, uses)
+    if inner is not None and _scale_literal(inner, number, False):
+        _drop_one(inner, uses)
+        return
+    assert op.parent is not None
+    scaled = derived(op.parent, MUL, number, op.result, loc=op.loc)
+    scaled.result.type, scaled.result.hint = op.result.type, op.result.hint
+    op.parent.ops.insert(op.parent.ops.index(op) + 1, scaled)
+    uses[scaled.result] = []
+    _replace(op.result, scaled.result, uses)
+    scaled.args, uses[op.result] = (number, op.result), [scaled]
+
+
+def _multiplied_behind(v: Value, user: Op | Region, uses: Uses, depth: int = 4) -> Op | None:
+    """The product with a literal that all that is computed of `v` by this use goes into, as a factor."""
+    if isinstance(user, Region) or not _is_double(user) or not depth:
+        return None
+    if user.prim is MUL and _literal_at(user) is not None:
+        return user
+    is_factor = user.prim in (MUL, NEG) or (user.prim in (DIV, OVER) and user.args[0] is v and user.args[1] is not v)
+    users = uses.get(user.result, ())
+    return _multiplied_behind(user.result, users[0], uses, depth - 1) if is_factor and len(users) == 1 else None
+
+
+def _is_double(op: Op) -> bool:
+    """A real number of the adjoint, of which there is one at a time."""
+    if op.tag != DERIVED or op.again or len(op.results) != 1:
+        return False
+    t = op.results[0].type
+    return t.is_scalar and t.is_real and t.dtype == np.float64
 
 
 def _literal_at(op: Op) -> int | None:
     """Which operand of a product or quotient of numbers of the adjoint is a literal."""
-    t = op.results[0].type if op.prim in (MUL, DIV) and op.tag == DERIVED and not op.again else None
-    if t is None or not t.is_scalar or not t.is_real or t.dtype != np.float64:
+    if op.prim not in (MUL, DIV) or not _is_double(op):
         return None
     for k, x in enumerate(op.args):
         if type(x) in (int, float) and is_moderate(x) and type(op.args[1 - k]) is Value:
@@ -155,17 +200,19 @@ def _literal_at(op: Op) -> int | None:
     return None
 
 
-def _with_literal(v: Any, user: Op, uses: dict[Value, list[Op | Region]], depth: int = 6) -> Op | None:
+def _with_literal(v: Any, user: Op, uses: Uses, depth: int = 6) -> Op | None:
     """An operation with a literal, among those that compute a product of numbers for `user` alone."""
     op = v.op if type(v) is Value and uses.get(v) == [user] else None
-    if op is None or op.tag != DERIVED or op.again or not v.type.is_scalar or not depth:
+    if op is None or not _is_double(op) or not depth:
         return None
-    if _literal_at(op) is not None:
-        return op
+    return op if _literal_at(op) is not None else _among_factors(op, uses, depth - 1)
+
+
+def _among_factors(op: Op, uses: Uses, depth: int = 6) -> Op | None:
     if op.prim not in (MUL, NEG, DIV, OVER):
         return None
     factors = op.args if op.prim is MUL else op.args[:1]
-    return next((found for x in factors if (found := _with_literal(x, op, uses, depth - 1))), None)
+    return next((found for x in factors if (found := _with_literal(x, op, uses, depth))), None)
 
 
 def _scale_literal(op: Op, number: float, divides: bool) -> bool:
@@ -188,7 +235,19 @@ def _scale_literal(op: Op, number: float, divides: bool) -> bool:
     return True
 
 
-def _replace(v: Value, by: Value, uses: dict[Value, list[Op | Region]]) -> None:
+def _drop_one(op: Op, uses: Uses) -> None:
+    """Leave out the multiplication by one that scaling a literal has made."""
+    at = _literal_at(op) if op.prim is MUL else None
+    if at is None or abs(op.args[at]) != 1.0:
+        return
+    other = op.args[1 - at]
+    if other.type == op.result.type and op.args[at] < 0.0:
+        op.prim, op.args = NEG, (other,)
+    elif other.type == op.result.type:
+        _replace(op.result, other, uses)
+
+
+def _replace(v: Value, by: Value, uses: Uses) -> None:
     for user in uses[v]:
         if isinstance(user, Region):
             user.exit = map_leaves(lambda x: by if x is v else x, user.exit)
@@ -255,7 +314,7 @@ def _column_in(product: Op) -> Value | None:
     return None
 
 
-def _scale(s: Value, number: float, user: Op, uses: dict[Value, list[Op | Region]]) -> bool:
+def _scale(s: Value, number: float, user: Op, uses: Uses) -> bool:
     """Multiply a factor of `user` by a number: a number, or the vector of which it is a column."""
     target = user if s.type.is_scalar else s.op
     if target is None or target.parent is None or (target is not user and len(uses.get(s, ())) != 1):
@@ -306,7 +365,7 @@ def _is_of_arrays(op: Op) -> bool:
 
 
 class _Merging:
-    def __init__(self, products: set[Op], uses: dict[Value, list[Op | Region]]):
+    def __init__(self, products: set[Op], uses: Uses):
         self.products, self.uses = products, uses
 
     def run(self) -> None:

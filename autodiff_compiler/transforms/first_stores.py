@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, LOOP, Function, Op, Region, Value
+from ..ir.core import DERIVED, LOOP, Function, Op, Region, Value, structural_key
 from ..ir.forms import block_length
 from ..ir.opset import ACCUM, ADD, ADDAT, DIV, MUL, NEG, PRIMS, SET, ZEROS, picks_each_once
 from ..ir.rewrite import collect_uses, derived
@@ -69,6 +69,47 @@ def add_parts(fn: Function, before_change: Callable[[], None] | None = None) -> 
             _add_parts(stores, added, other)
             done.add(added)
     return bool(sums)
+
+
+def store_sums(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
+    """Store the sum of what is stored at a place and what is added there before anything reads it."""
+    stores = [op for op in fn.body.walk() if op.prim is SET and op.tag == DERIVED]
+    uses = collect_uses(fn.body) if stores else {}
+    pairs = [(op, added) for op in stores if (added := _added_to(op, uses)) is not None]
+    if pairs and before_change is not None:
+        before_change()
+    for store, added in pairs:
+        region, part = added.parent, store.args[2]
+        assert region is not None
+        total = derived(region, ADD, part, added.args[2], loc=added.loc)
+        region.ops.insert(region.ops.index(added), total)
+        added.prim, added.args = SET, (store.args[0], added.args[1], total.result)
+        region.ops.remove(store)
+    return bool(pairs)
+
+
+def _added_to(store: Op, uses: dict[Value, list[Op | Region]]) -> Op | None:
+    """The addition at the place of a store that alone reads what was stored: both are arrays of the same shape."""
+    users, part = uses.get(store.result, ()), store.args[2]
+    added = users[0] if len(users) == 1 else None
+    if not isinstance(added, Op) or added.prim is not ADDAT or added.tag != DERIVED or added.parent is not store.parent:
+        return None
+    if added.args[0] is not store.result or structural_key(added.args[1]) != structural_key(store.args[1]):
+        return None
+    more = added.args[2]
+    if any(type(v) is not Value or v.type.kind != "array" or v.type.dims is None for v in (part, more)):
+        return None
+    if (
+        added.parent is None
+        or len(part.type.dims) != len(more.type.dims)
+        or not picks_each_once(added.args[1], added.parent.dims)
+    ):
+        return None
+    fits = all(map(added.parent.dims.same, part.type.dims, more.type.dims))
+    whole = store.result.type.dtype
+    return (
+        added if fits and same_dtype(part.type.dtype, more.type.dtype) and same_dtype(part.type.dtype, whole) else None
+    )
 
 
 def makes_zeros(op: Op) -> bool:
@@ -340,4 +381,4 @@ def _is_row(items: tuple[Any, ...], axis: int) -> bool:
     )
 
 
-__all__ = ["add_parts", "makes_zeros", "store_first"]
+__all__ = ["add_parts", "makes_zeros", "store_first", "store_sums"]

@@ -59,6 +59,7 @@ _PYTHONS = (operator.add, operator.sub, operator.mul, operator.neg, operator.pos
 ARITHMETIC = frozenset([PRIMS[f] for f in _PYTHONS]) | {QUOTIENT, RATIO, OVER, PRODUCT}
 COMPARISONS = frozenset([PRIMS[getattr(operator, name)] for name in ("lt", "le", "gt", "ge", "eq", "ne")])
 POW = PRIMS[operator.pow]
+SUMS = (opset.ADD, opset.SUB)
 LOGARITHMS = frozenset([PRIMS[f] for f in (math.log, math.log2, math.log10)])
 DECIDING = frozenset({IF, opset.NOT, opset.TRUTH})
 _MIXING = frozenset(map(np.dtype, ["f8", "c16", "i8", "i4", "i2", "i1", "u4", "u2", "u1", "?"]))
@@ -106,15 +107,19 @@ class Divisors:
     raising: the operations that raise if a number is zero, and that number, by what computes it
     """
 
-    def __init__(self, ops: Iterable[Op], stacks: dict[Value, tuple[list[Op], list[Op]]]) -> None:
-        self.stacks = stacks
+    def __init__(
+        self, ops: Iterable[Op], stacks: dict[Value, tuple[list[Op], list[Op]]], uses: dict[Value, list[Op | Region]]
+    ) -> None:
+        self.stacks, self.uses = stacks, uses
         self.raising: dict[Prim | None, list[tuple[Op, Value]]] = {}
         for op in ops:
             divides = op.prim is opset.DIV and all(type_of(x).kind == "py" for x in op.args)
             if divides or op.prim in LOGARITHMS:
-                d = op.args[1] if divides else op.args[0]
-                if type(d) is Value:
-                    self.raising.setdefault(_made_by(d), []).append((op, d))
+                nonzero = [op.args[1] if divides else op.args[0]]
+                for d in nonzero:
+                    if type(d) is Value:
+                        self.raising.setdefault(_made_by(d), []).append((op, d))
+                        nonzero += d.op.args if d.op is not None and d.op.prim is opset.MUL else ()
 
     def never_zero(self, d: Any, at: Op) -> bool:
         """`d` is not zero where `at` runs."""
@@ -124,9 +129,9 @@ class Divisors:
             return True
         pushed = self._pushed(d)
         source = d if pushed is None else pushed.args[1]
-        if at.tag != DERIVED:
-            return False  # the code that is printed may raise in another order
         for op, known in self.raising.get(_made_by(source), ()):
+            if at.tag != DERIVED and not self._are_in_order(op, at):
+                continue  # the code that is printed may raise in another order
             pops: list[Op] = []
             if self._is_one(d, known, pops):
                 pushes = [self.stacks[pop.args[0]][0][0] for pop in pops]
@@ -137,6 +142,12 @@ class Divisors:
                     if op.parent is pushes[0].parent or stands_before(op, pushes[0]):
                         return True
         return False
+
+    def _are_in_order(self, first: Op, second: Op) -> bool:
+        """Both are computed for one operation only, where `first` stands on the left: it is printed in front."""
+        users = self.uses.get(first.result, [])
+        user = users[0] if len(users) == 1 and users == self.uses.get(second.result) else None
+        return isinstance(user, Op) and user.prim in SUMS and user.args == (first.result, second.result)
 
     def _pushed(self, v: Any) -> Op | None:
         """The push that a popped number comes from, if there is one only."""
@@ -453,7 +464,7 @@ class Plan(Lists):
                     op.prim, op.args = ITEM, (op.args[0], *(picked(op.args[1]) or ()))
                 else:
                     self.changed.discard(op.result)
-        never_zero = Divisors(self.ops, self.stacks).never_zero
+        never_zero = Divisors(self.ops, self.stacks, self.uses).never_zero
         for op in self.ops:
             if op.prim is POW and op.result in self.changed and op.tag == DERIVED and op.args[1] == 2:
                 op.prim, op.args = opset.MUL, (op.args[0], op.args[0])

@@ -57,7 +57,7 @@ from .vjp import differentiate
 append_items = late(__package__, "appended", "append_items")
 bundle = late(__package__, "bundle", "bundle")
 one_code = late(__package__, "exits", "one_code")
-add_parts, store_first = late(__package__, "first_stores", "add_parts", "store_first")
+add_parts, store_first, store_sums = late(__package__, "first_stores", "add_parts", "store_first", "store_sums")
 share_helpers = late(__package__, "helpers", "share_helpers")
 hoist_invariants, hoist_numbers = late(__package__, "invariants", "hoist_invariants", "hoist_numbers")
 combine, stack_cotangents, stack_tangents = late(
@@ -254,6 +254,7 @@ def _store_first(task: Task) -> None:
     if _apply(add_parts, task):
         drop_dead(task.fn)  # the zeros, and their shapes
     _apply(store_first, task)
+    _apply(store_sums, task)
 
 
 def _share_helpers(task: Task) -> None:

@@ -47,7 +47,7 @@ from ..analysis.activity import activity
 from ..ir import opset
 from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, Builder, Function, Op, Prim, Value, leaves, type_of
 from ..ir.custom import LINEAR, SEAM
-from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUM_TO, ZEROS
+from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUB, SUM_TO, ZEROS
 from ..ir.rewrite import clone_function, collect_uses
 from ..ir.telling import Telling, give
 from ..ir.types import Ty
@@ -64,6 +64,7 @@ from .cotangents import (
     hint_of,
     holds_records,
     last_addend,
+    minuend,
     named_arguments,
 )
 from .lists import added_at
@@ -176,6 +177,8 @@ class Reverse:
             env[v] = self.b.emit(MUL, 2.0, g)
         elif last_addend(known) is g and type(g) is Value and g.type.is_float:
             env[v] = self.b.emit(known.op.prim, known.op.args[0], self.b.emit(MUL, 2.0, g))
+        elif minuend(known) is g and type(g) is Value and g.type.is_float:
+            env[v] = self.b.emit(SUB, self.b.emit(MUL, 2.0, g), known.op.args[1])
         elif v.type.is_scalar:
             env[v] = self.b.emit(ADD, known, g)
         elif holds_records(v):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from tests.differences import differences
 
 X = np.linspace(0.3, 1.7, 6)
 W = np.linspace(-1.0, 1.0, 24).reshape(4, 6)
@@ -301,3 +302,50 @@ def test_zeros_that_an_iteration_reads(f: Callable[..., Any]) -> None:
     _, push = ad.linearize(lambda x: f(x, w), x)
     for _ in range(3):
         np.testing.assert_allclose(push(np.ones(30)), want, rtol=1e-9)
+
+
+def stored_and_added(x, k):
+    """What an array operation reads of an array that a loop has made, and what the loop reads of it."""
+    n = len(x)
+    y = np.zeros(n)
+    y[0] = x[0]
+    for i in range(1, n):
+        y[i] = k * x[i] + (1.0 - k) * y[i - 1]
+    return np.mean((x[1:] - y[:-1]) ** 2)
+
+
+def stored_and_added_elsewhere(x, k):
+    n = len(x)
+    y = np.zeros(n)
+    y[0] = x[0]
+    for i in range(1, n):
+        y[i] = k * x[i] + (1.0 - k) * y[i - 1]
+    return np.mean((x[:-1] - y[:-1]) ** 2) + np.sum(x[1:] * k)
+
+
+def added_twice(x, k):
+    n = len(x)
+    y, z = np.zeros(n), np.zeros(n)
+    for i in range(1, n):
+        y[i] = k * x[i] + 0.5 * y[i - 1]
+    for i in range(1, n):
+        z[i] = y[i] * x[i] + 0.3 * z[i - 1]
+    return np.sum((x[1:] - y[1:]) ** 2 * z[1:])
+
+
+@pytest.mark.parametrize("f", [stored_and_added, stored_and_added_elsewhere, added_twice])
+def test_a_sum_is_stored_once(f):
+    x = np.random.default_rng(8).normal(size=9)
+    for given in (x, x[:2], x[:3].astype(np.float32)):
+        grads = ad.grad(f, argnums=(0, 1))(given, 0.4)
+        plain = ad.grad(f, argnums=(0, 1), optimize="-first stores")(given, 0.4)
+        for grad, other, k in zip(grads, plain, range(2)):
+            rtol = 1e-12 if given.dtype == np.float64 else 1e-4
+            np.testing.assert_allclose(grad, other, rtol=rtol, atol=rtol)
+            if given.dtype == np.float64:
+                np.testing.assert_allclose(grad, differences(f, given, 0.4, argnum=k), rtol=1e-5, atol=1e-7)
+
+
+def test_where_a_sum_is_stored():
+    source = ad.grad(stored_and_added, argnums=(0, 1)).source(np.ones(9), 0.4)
+    assert source.count("x_bar[1:] =") == 1 and "x_bar[1:] +=" not in source

@@ -547,11 +547,30 @@ def proved_by_a_quotient(v, w, rs):
     return total
 
 
+def proved_by_a_product(v, w, rs):
+    total = 0.0
+    for r in rs:
+        u = 0.5 * v + w
+        total += w / (v * u) + r / u
+        v = 0.5 * v + 1.0
+    return total
+
+
+def proved_on_the_right(v, rs):
+    total = 0.0
+    for r in rs:
+        total += r * r / v + math.log(v)
+        v = 0.5 * v + r
+    return total
+
+
 DIVIDING = {
     proved_by_a_logarithm: ((0.7, np.array([1.0, 2.0])), 0),
     proved_in_some_iterations: ((0.7, np.array([0.5, 2.0])), 1),
     proved_of_another_version: ((0.7, np.array([0.5, 2.0])), 1),
     proved_after_it: ((0.7, np.array([0.5, 2.0])), 0),
+    proved_by_a_product: ((0.7, 0.2, np.array([0.5, 2.0])), 0),
+    proved_on_the_right: ((0.7, np.array([0.5, 2.0])), 0),
     proved_by_a_quotient: ((0.7, 0.2, np.array([0.5, 2.0])), 0),
 }
 
@@ -567,6 +586,19 @@ def test_divisors_that_are_not_zero(fn):
         given = (v, *args[1:])
         with np.errstate(all="ignore"):
             assert value_or_error(ad.grad(fn), given) == value_or_error(ad.grad(fn, optimize="-numbers"), given)
+
+
+@pytest.mark.parametrize("fn, asked", [(proved_by_a_logarithm, 0), (proved_on_the_right, 1), (proved_after_it, 1)])
+def test_divisors_of_the_function(fn, asked):
+    """What the function divides by is not asked either, where it has raised before in the same sum."""
+    args, _ = DIVIDING[fn]
+    forward = ad.value_and_grad(fn).source(*args).split("# adjoint", 1)[0]
+    assert (" else " in forward) == bool(asked)
+    for v in (0.0, -0.0, -1.0, 0.7):
+        with np.errstate(all="ignore"):
+            assert value_or_error(lambda *a: ad.value_and_grad(fn)(*a)[0], (v, *args[1:])) == value_or_error(
+                fn, (v, *args[1:])
+            )
 
 
 def value_or_error(f, args):
