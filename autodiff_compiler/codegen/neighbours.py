@@ -46,7 +46,8 @@ _NUMBERS = re.compile(rf"(?:[^\W\d]\w*, )*{_NUMBER}(?:, (?:{_NUMBER}|[^\W\d]\w*)
 _FIRSTS = re.compile(rf"(?:{_NUMBER}|[^\W\d]\w*|\[\])(?:, (?:{_NUMBER}|[^\W\d]\w*))*")
 _NEW = re.compile(rf"\[\]|{_NUMBER}(?:, {_NUMBER})*")
 _TOLIST = re.compile(r"\w+\.tolist\(\)")
-_ZEROS = re.compile(r"np\.(?:zeros|empty)(?:_like)?\((?:[\w.]*(?:\[\w+\])?|\([^()]*\))\)")
+_ZEROS = re.compile(r"np\.(?:zeros|empty)(?:_like)?\((?:[\w.]*(?:\[\w+\])?(?:, [\w.]+\.dtype)?|\([^()]*\))\)")
+_LIKE = re.compile(r"np\.(?:(?:zeros|empty)_like\([\w.]*(?:\[\w+\])?\)|zeros\([\w.]+\.shape(?:, [\w.]+\.dtype)?\))")
 _UNLIKE = re.compile(r"[\"'{]| if | for | or | and |lambda |\.pop\(")  # and stays on a line of its own
 
 
@@ -132,7 +133,7 @@ def _move_firsts(out: list[Line], at: int) -> None:
 
 
 def _is_new(value: str) -> bool:
-    return _NEW.fullmatch(value) is not None or ("_like" in value and _ZEROS.fullmatch(value) is not None)
+    return _NEW.fullmatch(value) is not None or _LIKE.fullmatch(value) is not None
 
 
 def _may_follow(line: Assignment, other: Line) -> bool:
@@ -203,7 +204,7 @@ def _goes_with(line: Assignment | Store, group: list[Assignment | Store]) -> boo
         return False
     if _PART.fullmatch(line.value) and _PART.fullmatch(first.value):
         return line.value.split("[")[0] == first.value.split("[")[0] or _form(line.value) == _form(first.value)
-    if all(_ZEROS.fullmatch(x.value) and "_like" in x.value for x in (line, first)):
+    if all(_LIKE.fullmatch(x.value) for x in (line, first)):
         return True
     if all(x.value.startswith("[0.0] * ") for x in (line, first)):
         return True

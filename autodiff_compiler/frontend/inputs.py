@@ -481,6 +481,8 @@ class Inputs:
         value = self._input(obj, path, name, array(obj.dtype, self._axes(obj, known)), hidden)
         if known:
             self.inputs[number].shape = obj.shape
+        if obj.ndim > 1 and not obj.flags.c_contiguous:
+            self.region.dims.turned = True
         cell = self.cells.new()
         self.initial[cell] = value
         self.cells.numpy.add(cell)

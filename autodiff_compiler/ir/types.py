@@ -228,6 +228,9 @@ class Dims:
     at_least: list[tuple[Terms, int]] = field(default_factory=list)
     # Roots that stand for sums in which there are variables of loops: of those of each copy of the function.
     varying: dict[int, list[dict[Any, int]]] = field(default_factory=dict)
+    # At the top level: an array of the arguments at hand has several axes, and they are not in C order in memory. This
+    # is a hint for the sake of speed. For other arguments the code stays.
+    turned: bool = False
 
     def top(self) -> Dims:
         """The scope of the whole function."""

@@ -391,7 +391,7 @@ def _copied(dims: Dims, parent: Dims | None) -> Dims:
         parent, dict(dims.equal), set(dims.not_one_facts), dims.counter if parent is None else parent.counter,
         dict(dims.memo), set(dims.arg_roots), list(dims.constraints), dict(dims.lengths), list(dims.assumed),
         list(dims.smaller), dict(dims.derived), list(dims.at_least),
-        {root: list(forms) for root, forms in dims.varying.items()},
+        {root: list(forms) for root, forms in dims.varying.items()}, dims.turned,
     )  # fmt: skip
 
 

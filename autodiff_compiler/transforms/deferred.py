@@ -24,7 +24,7 @@ def f_grad(a):
         q[:, j] = a[:, j] - q[:, :j] @ t
     # adjoint of line 5: return np.sum(q**3)
     q_bar = 3.0 * q**2
-    a_bar = np.zeros_like(a)
+    a_bar = np.zeros(a.shape)
     heads = np.empty((n, n))
     columns = np.empty((n, q_bar.shape[0]))
     # adjoint of line 3: for j in range(a.shape[1]):

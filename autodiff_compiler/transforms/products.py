@@ -23,7 +23,7 @@ def last_value_and_grad(W, inputs, h):
     for t in range(n):
         h2 = 0.5 * h2 + inputs_W_T[t]
     h_bar = spread(1.0, h)
-    inputs_bar, inputs_W_T_bar = np.zeros_like(inputs), np.empty_like(inputs_W_T)
+    inputs_bar, inputs_W_T_bar = np.zeros(inputs.shape), np.empty_like(inputs_W_T)
     # adjoint of line 2: for t in range(len(inputs)):
     for t in reversed(range(n)):
         # adjoint of line 3: h = 0.5 * h + W @ inputs[t]

@@ -23,7 +23,7 @@ def f_grad(x, n):
             x_i_j = x_i[j]
             u_i[j] = 0.5 * u_i[j - 1] + x_i_j * x_i_j
     u_bar = spread(1.0, x).tolist()
-    x_bar = np.zeros_like(x).tolist()
+    x_bar = np.zeros(x.shape).tolist()
     # adjoint of line 3: for i in range(len(x)):
     for i in reversed(range(n2)):
         u_bar_i, x_i, x_bar_i = u_bar[i], x_list[i], x_bar[i]

@@ -14,7 +14,7 @@ forward sweep.
 ...     return loss
 >>> show_source(f, np.ones((3, 2)), np.ones(3))
 def f_grad(x, y):
-    x_bar = np.zeros_like(x)
+    x_bar = np.zeros(x.shape)
     for i in range(min(x.shape[0], y.shape[0])):
         row = x[i]
         t = np.exp(row.dot(row) - y[i])

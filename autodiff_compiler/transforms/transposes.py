@@ -10,7 +10,7 @@ into a transposed part, gives the product that needs no transpose: what is added
 >>> show_source(f, np.ones((2, 3)), np.ones((2, 3)))
 def f_grad(k, q):
     q_cols_to_2 = q[:, :2]
-    k_bar = np.zeros_like(k)
+    k_bar = np.zeros(k.shape)
     # adjoint of line 2: return np.sum((q[:, :2] @ k[:, :2].T) ** 3)
     k_bar[:, :2] = (3.0 * (q_cols_to_2 @ k[:, :2].T) ** 2).T @ q_cols_to_2
     return k_bar

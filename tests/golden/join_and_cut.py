@@ -27,7 +27,7 @@ def fold_grad(a, b):
     c_bar = np.zeros(c.shape)
     c_bar[1:] = diff_c_bar
     c_bar[:-1] -= diff_c_bar
-    m_bar = np.zeros_like(m)
+    m_bar = np.zeros(m.shape)
     m_bar[1] = m[0]
     m_bar[0] = m[1]
     # adjoint of line 10: m = np.stack([c, c * c]).reshape(2, 2, -1)

@@ -22,7 +22,7 @@ from autodiff_compiler.runtime import row_maxima, row_sums
 def loss_grad(logits, labels):
     z = logits - row_maxima(logits)[:, None]
     exp_z = np.exp(z)
-    logp_bar = np.zeros_like(logits)
+    logp_bar = np.zeros(logits.shape)
     # adjoint of line 11: return -logp[np.arange(len(labels)), labels].mean()
     logp_bar[np.arange(labels.shape[0]), labels] = -1.0 / labels.shape[0]
     # adjoint of line 10: logp = z - np.log(np.exp(z).sum(axis=1, keepdims=True))

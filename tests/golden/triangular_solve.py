@@ -27,7 +27,7 @@ def solve_grad(a, b):
         x[i] = (b[i] - a[i, :i].dot(x[:i])) / a[i, i]
     # adjoint of line 13: return np.sum(x * x)
     x_bar = 2.0 * x
-    b_bar, a_bar = np.empty_like(b), np.zeros_like(a)
+    b_bar, a_bar = np.empty_like(b), np.zeros(a.shape)
     # adjoint of line 11: for i in range(n):
     for i in reversed(range(n)):
         # adjoint of line 12: x[i] = (b[i] - a[i, :i] @ x[:i]) / a[i, i]
