@@ -22,6 +22,7 @@ with pristine.as_they_were():
     from .emission import emit_adjoint, emit_native
 
 if TYPE_CHECKING:
+    from ..analysis.layout import tag_products
     from ..frontend.custom_hooks import lower_on_gradient
     from ..frontend.custom_local import lower_custom_made
     from ..frontend.custom_rules import lower_custom
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 # What few programs need is imported when they first do.
 _LATE = {
+    "analysis.layout": "tag_products",
     "frontend.custom_hooks": "lower_on_gradient",
     "frontend.custom_local": "lower_custom_made",
     "frontend.custom_rules": "lower_custom",
@@ -94,5 +96,6 @@ __all__ = [
     "require_real",
     "stages",
     "sum_result",
+    "tag_products",
     "trace",
 ]

@@ -20,8 +20,10 @@ from ..lowered import (
     NO_INTEGERS,
     NO_WEAK_ZEROS,
     USE_GRAD,
+    Guard,
     Lowered,
     bind_arguments,
+    fetch,
     location_of,
     lowers_by,
     refused,
@@ -606,7 +608,26 @@ def lower_any(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered
     lowered = lower(fn, args, kwargs)
     if is_checking():
         check_value(fn, lowered, args, kwargs)
+    if any(op.prim.name in ("@", "np.matmul") for op in lowered.function.body.walk()):
+        _tag_products(lowered, bind_arguments(fn, args, kwargs)[1])
     return lowered
+
+
+def _tag_products(lowered: Lowered, values: list[Any]) -> None:
+    """Find out which products `dot` computes. The code is for arrays in C order then, where that matters."""
+    from .compiler import tag_products
+
+    for k in tag_products(lowered.function, _in_c_order(lowered, values)):
+        flag = (*lowered.inputs[k].path, ("attr", "flags"), ("attr", "c_contiguous"))
+        lowered.guards.append(Guard(flag, "eq", True))
+
+
+def _in_c_order(lowered: Lowered, values: list[Any]) -> Iterator[int]:
+    """The inputs, by number, that are arrays in C order at this call."""
+    for k, item in enumerate(lowered.inputs):
+        plain = all(kind in ("arg", "global", "cell", "item", "attr") for kind, *_ in item.path)
+        if plain and item.key[0] == "array" and fetch(item.path, tuple(values)).flags.c_contiguous:
+            yield k
 
 
 def split_aux(lowered: Lowered, what: Transformed) -> tuple[Any, Any]:

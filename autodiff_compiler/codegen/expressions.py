@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import DERIVED, LOOP, LOOSE, Loc, Op, Prim, Value, type_of
+from ..ir.core import COMPACT, DERIVED, LOOP, LOOSE, Loc, Op, Prim, Value, type_of
 from ..ir.rewrite import enclosing
 from ..ir.spelling import identifier, literal, requoted
 from ..ir.types import same_dtype
@@ -179,12 +179,12 @@ class Printer:
         if method is not None:
             return method(self, op)  # type: ignore[no-any-return]
         if prim.fn in (operator.matmul, np.matmul) and len(args) == 2:
-            is_rounded_freely = self.quick or (
-                op.tag == DERIVED and not op.again and _is_repeated(op) and all(map(_has_whole_rows, args))
-            )
-            if all(map(_is_float_vector, args)) or (is_rounded_freely and all(map(_is_float_matrix, args))):
+            is_free = op.tag == COMPACT or (op.tag == DERIVED and not op.again)
+            is_free = self.quick or (is_free and _is_repeated(op) and all(map(_has_whole_rows, args)))
+            if all(map(_is_float_vector, args)) or (is_free and all(map(_is_float_matrix, args))):
                 # Of two vectors, `dot` is the same and twice as fast; of matrices it has less to decide. What it gives
-                # for a matrix with strides may differ in the last digits, so the function's own products stay.
+                # for a matrix with strides may differ in the last digits, so of the function's own products those that
+                # may have one stay.
                 return self.product(*args)
         if prim.fn in _AS_OPERATOR and len(args) == 2 and not op.kwargs:
             if any(type_of(a).kind in ("array", "generic") for a in args):

@@ -15,6 +15,7 @@ from ..errors import AliasError, ArgumentError, RuleLookupError, SourceUnavailab
 from ..ir.core import IF, TRY, Prim, Value, leaves, structural_key, type_of
 from ..ir.foreign import CALLED, EFFECTS, is_inert, is_weak, leaves_alone, loaded, root_module, runs_own_code
 from ..ir.opset import COPY, lookup, opaque
+from ..ir.orders import IN_C_ORDER, KEEP_C_ORDER
 from ..ir.roles import KNOWN, flags_of, is_numpys, names_of, signature_of
 from ..ir.sites import CALL_OBJECT, GET_ITEM, GET_NEXT
 from ..late import load
@@ -53,7 +54,7 @@ from .exits import DEAD
 from .frames import Frame
 from .handlers import Ctx, Node, Val, handler_of, lowers, method_of, run
 from .inputs import is_lasting
-from .layout import KEEP_C_ORDER, mark_fortran
+from .layout import mark_fortran
 from .may_write import ANYTHING, run_by
 from .objects import is_generated
 from .observe import may_vary
@@ -179,7 +180,7 @@ class Calls(Comprehensions):
             product = prim.name in ("@", "np.matmul")
             matrices = product and all((type_of(self.operand(a, None)).ndim or 9) <= 2 for a in sources[:2])
             like = sources if prim.elementwise or prim.name in KEEP_C_ORDER or product else None
-            made = self.fresh(value, contiguous=matrices or prim.name in _CONTIGUOUS, like=like)
+            made = self.fresh(value, contiguous=matrices or prim.name in IN_C_ORDER, like=like)
             return mark_fortran(self, made, sources) if prim.elementwise or prim.name in _KEEP_ORDER else made
         if prim.alias == "view":
             made = self.linked(value, sources[:1])
@@ -850,4 +851,3 @@ def _is_known(prim: Prim, name: str) -> bool:
 _FOR_RULES = frozenset({"axis", "axes", "keepdims", "ord"})
 _KEEP_ORDER = frozenset({"np.zeros_like", "np.ones_like", "np.empty_like", "np.full_like"})
 _IN_ORDER = _KEEP_ORDER | {"np.zeros", "np.ones", "np.empty", "np.full", "np.eye"}
-_CONTIGUOUS = {"np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.eye", "np.identity", "np.dot"}

@@ -76,6 +76,8 @@ class Guess:
 
     def widened(self, key: Any, old: Ty, new: Ty, dims: Dims) -> tuple[Ty, bool]:
         """The type of a leaf that covers both, and whether another axis is found on which they differ."""
+        for x, y in zip(old.dims or (), new.dims or ()):
+            dims.assume_same(x, y)  # that the shape stays, if it does so for the arguments at hand
         joined = join_types(old, new, dims)
         if joined.dims is None or old.dims is None or new.dims is None:
             return joined, False

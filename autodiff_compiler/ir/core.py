@@ -450,6 +450,7 @@ class Same:
 
 
 DERIVED = "derived"  # the tag of operations that no user wrote: they may be dropped when unused
+COMPACT = "compact"  # that of products of the function of arrays that lie in one piece, see `analysis.layout`
 LOOSE = "loose"  # that of operations of the function whose last digits do not matter, see `transforms.reassociate`
 IF = Prim("if")
 LOOP = Prim("loop")

@@ -357,6 +357,15 @@ class Dims:
             top.not_one_facts.add(a)
         return True
 
+    def assume_same(self, a: DimLike, b: DimLike) -> bool:
+        """Take for granted that the lengths are equal, if they are for the arguments at hand."""
+        if self.same(a, b):
+            return True
+        a, b = self.find(a), self.find(b)
+        if isinstance(a, int) or (isinstance(b, Dim) and b.root > a.root):
+            a, b = b, a
+        return isinstance(a, Dim) and self.assume(a, b, True)
+
     def prefers(
         self, first: Sequence[tuple[DimLike, ...] | None], second: Sequence[tuple[DimLike, ...] | None]
     ) -> bool:

@@ -48,7 +48,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.stacks import stacked_values
-from ..ir.core import CALL, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value, leaves, new_func, type_of
+from ..ir.core import CALL, COMPACT, FUNC, IF, LOOP, TRY, UNDEF, Function, Op, Region, Value, leaves, new_func, type_of
 from ..ir.opset import POP, PRIMS, PUSH, STACK_NEW, TUPLE
 from ..ir.rewrite import called
 from ..ir.types import SHAPE, DimLike, Dims, same_dtype
@@ -140,7 +140,7 @@ class _Walk(Batching):
 
     def region(self, old: Region) -> None:
         for op in old.ops:
-            self.b.loc, self.b.tag = op.loc, op.tag
+            self.b.loc, self.b.tag = op.loc, op.tag if op.tag != COMPACT else None  # a stack is laid out otherwise
             WALKED.get(op.prim, _Walk.add)(self, op)
 
     def inner(self, old: Region) -> Region:

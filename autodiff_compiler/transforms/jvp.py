@@ -39,6 +39,7 @@ from ..errors import UnsupportedError
 from ..ir import opset
 from ..ir.core import (
     CALL,
+    COMPACT,
     DERIVED,
     FUNC,
     IF,
@@ -149,7 +150,8 @@ class Pushforward:
         self.handed_on = handed_on
         outputs = [v for k, v in enumerate(fn.body.exit) if k not in handed_on]
         for op in fn.body.walk():
-            op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
+            op.droppable = op.droppable or op.tag == DERIVED
+            op.tag = op.tag if op.tag == COMPACT else None
         self.active, self.tainted = activity(fn.body, wrt, outputs)
         roots = [op.result for op in fn.body.walk() if has_infinite_slope(op) and op.result in self.active]
         self.steep: Container[Value] = varied_values(fn.body, roots) if roots else ()  # the tangent may be infinite

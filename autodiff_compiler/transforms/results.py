@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, leaves, type_of
+from ..ir.core import COMPACT, DERIVED, Builder, Function, Op, Region, Value, leaves, type_of
 from ..ir.opset import ACCUM, ADDAT, COPY, FINISH, OWN, POP, PUSH, SET, STORES
 from ..ir.rewrite import collect_uses, content_operands, replace_values
 from ..ir.types import OBJECT, same_dtype
@@ -61,7 +61,8 @@ def finish_tangents(fn: Function, orders: int = 1, marked: bool = False) -> None
             exits[k] = builder.emit(FINISH, d, v)
     fn.body.exit = tuple(exits)
     for op in () if marked else fn.body.walk():
-        op.droppable, op.tag = op.droppable or op.tag == DERIVED, None
+        op.droppable = op.droppable or op.tag == DERIVED
+        op.tag = op.tag if op.tag == COMPACT else None
 
 
 def already_like(g: Any, x: Value) -> bool:

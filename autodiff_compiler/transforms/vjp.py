@@ -45,7 +45,7 @@ import numpy as np
 
 from ..analysis.activity import activity
 from ..ir import opset
-from ..ir.core import CALL, DERIVED, FUNC, IF, LOOP, TRY, Builder, Function, Op, Prim, Value, leaves, type_of
+from ..ir.core import CALL, COMPACT, DERIVED, FUNC, IF, LOOP, TRY, Builder, Function, Op, Prim, Value, leaves, type_of
 from ..ir.custom import LINEAR, SEAM
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUB, SUM_TO, ZEROS
 from ..ir.rewrite import clone_function, collect_uses
@@ -106,7 +106,8 @@ class Reverse:
         self.optimise = optimise
         self.wrt = wrt
         for op in forward.body.walk():
-            op.droppable, op.tag = op.droppable or (op.tag == DERIVED and not decides_again(op)), None
+            op.droppable = op.droppable or (op.tag == DERIVED and not decides_again(op))
+            op.tag = op.tag if op.tag == COMPACT else None
         outputs = custom.with_seams(forward, wrt, outputs)
         self.custom = any(op.prim in (SEAM, LINEAR) for op in forward.body.walk())
         self.active, self.tainted = activity(forward.body, wrt, outputs)

@@ -54,7 +54,15 @@ def up_to_a_number(x, y):
     return np.sum(x * x) + np.sum(y * y)
 
 
-PROGRAMS = [parts_multiplied, parts_stored, in_a_loop, in_a_branch, in_a_helper, up_to_a_number]
+def carried_by_a_loop(x, y):
+    z, total = x, 0.0
+    for _ in range(3):
+        total += np.sum(z * z)
+        z = np.sin(y) * z[1]
+    return total + np.sum((z - 0.5) ** 2)
+
+
+PROGRAMS = [carried_by_a_loop, parts_multiplied, parts_stored, in_a_loop, in_a_branch, in_a_helper, up_to_a_number]
 # The pairs of lengths that NumPy accepts: parts of length one broadcast.
 LENGTHS = [(5, 5), (2, 2), (5, 2), (2, 5), (6, 6), (3, 3), (4, 2), (3, 5)]
 
@@ -186,3 +194,21 @@ def test_a_length_that_has_to_be_another_one(f):
         assert value == expected
         for k in (0, 1):
             np.testing.assert_allclose(found[k], differences(f, x, w, argnum=k), rtol=1e-5, atol=1e-6)
+
+
+def test_what_a_loop_keeps_for_the_arguments_at_hand_keeps_its_length() -> None:
+    def f(w, h, goal):
+        for _ in range(3):
+            h = np.tanh(w @ h)
+        return np.sum((h - goal) ** 2)
+
+    g = ad.grad(f, argnums=(0, 1, 2))
+    w, h = np.linspace(-0.5, 0.5, 9).reshape(3, 3), np.linspace(0.2, 0.8, 3)
+    assert "sum_to" not in g.source(w, h, h[::-1])
+    ad.check_grads(f, (w, h, h[::-1].copy()))
+    for other in ((w, h, np.ones(1)), (w[:2, :2], h[:2], h[:2])):
+        ad.check_grads(f, other)
+    with pytest.raises(ValueError, match="mismatch"):
+        g(w[:2], h, h[:2])
+    with pytest.raises(ValueError, match="operands could not be broadcast"):
+        g(w, h, h[:2])

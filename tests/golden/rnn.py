@@ -17,7 +17,6 @@ arguments = (np.linspace(-0.4, 0.5, 9).reshape(3, 3), np.linspace(0.1, 0.6, 6).r
 
 # === emitted ===
 import numpy as np
-from autodiff_compiler.runtime import sum_to
 
 
 def loss_grad(w, u, xs, target):
@@ -26,9 +25,9 @@ def loss_grad(w, u, xs, target):
     h_saved = []
     for t in range(n):
         h_saved.append(h)
-        h = np.tanh(w @ h + u @ xs[t])
+        h = np.tanh(w.dot(h) + u.dot(xs[t]))
     # adjoint of line 12: return np.sum((h - target) ** 2)
-    h_bar = sum_to(2.0 * (h - target), h)
+    h_bar = 2.0 * (h - target)
     columns, rows = np.empty((n, w.shape[0])), np.empty((n, w.shape[1]))
     # adjoint of line 10: for t in range(xs.shape[0]):
     for t in reversed(range(n)):
