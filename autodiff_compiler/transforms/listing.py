@@ -24,9 +24,8 @@ def f_grad(x):
     for i in range(1, n):
         x_i = x_list[i]
         y[i] = 0.5 * y[i - 1] + x_i * x_i
-    x_bar = np.zeros(x.shape)
     y_bar = [1.0]
-    y_bar_i = 1.0
+    x_bar, y_bar_i = np.zeros(x.shape), 1.0
     # adjoint of line 3: for i in range(1, len(x)):
     for _ in reversed(range(1, n)):
         # adjoint of line 4: y[i] = 0.5 * y[i - 1] + x[i] * x[i]
