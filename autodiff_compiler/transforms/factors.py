@@ -261,7 +261,6 @@ def _multiply_numbers(fn: Function) -> None:
     """``s * (2.0 * x)`` and ``2.0 * (s * x)`` as ``(2.0 * s) * x``, for a number `s` that only the run tells, or for an
     array with fewer axes that is broadcast."""
     uses = live_uses(fn.body)
-    same: dict[Value, Any] = {}
     for op in list(fn.body.walk()):
         if op.prim is not MUL or op.tag != DERIVED or op.parent is None:
             continue
@@ -274,7 +273,7 @@ def _multiply_numbers(fn: Function) -> None:
                 small = _column_in(inner)
                 if small is not None and _scale(small, s, inner, uses):
                     product.hint = op.result.hint
-                    same[op.result] = product
+                    _replace(op.result, product, uses)
                     break
                 continue
             number, x = inner.args
@@ -282,8 +281,9 @@ def _multiply_numbers(fn: Function) -> None:
                 continue
             if x.type == product.type and x.type.kind == "array" and _may_take(s, x) and _scale(s, number, op, uses):
                 op.args = tuple([x if a is product else a for a in op.args])
+                uses[x] = [user for user in uses[x] if user is not inner] + [op]
+                uses[product] = []
                 break
-    replace_values(fn.body, same)
 
 
 def _turn_signs(fn: Function) -> None:

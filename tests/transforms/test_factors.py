@@ -227,3 +227,23 @@ def test_a_product_of_numbers_has_one_literal():
 
 def limit(v):
     return 0.5 * math.tanh((v - 2.0) / 30.0)
+
+
+def cubes_by_a_total(x, levels):
+    y = x * x * (2 + levels.sum())
+    return np.sum(y * y)
+
+
+def shares_of_a_total(x, levels):
+    y = levels.sum() * (x * x * 0.5)
+    return np.sum(y * y * 0.25 * x)
+
+
+@pytest.mark.parametrize("f", [cubes_by_a_total, shares_of_a_total])
+def test_a_number_goes_into_one_product_of_a_chain(f):
+    """What has gone into one factor of a product was taken once more by the product behind it."""
+    rows, levels = np.random.default_rng(8).normal(size=(3, 4)) + 1.0, np.array([0.3, -0.2, 0.9])
+    many = ad.batch(f, in_axes=(0, None))
+    (found,) = ad.vjp(lambda x: many(x, levels), rows)[1](np.array([1.0, 2.0, -1.0]))
+    for g, row, k in zip(found, rows, (1.0, 2.0, -1.0)):
+        np.testing.assert_allclose(g, k * differences(f, row, levels), rtol=1e-5)
