@@ -184,6 +184,73 @@ def live_uses(region: Region) -> dict[Value, list[Op | Region]]:
     return uses
 
 
+class Uses:
+    """The uses of values, kept while a pass replaces operations of a derivative one by one. As in `live_uses`, what
+    nothing reads does not count."""
+
+    def __init__(self, region: Region):
+        self.of = live_uses(region)
+
+    def __getitem__(self, v: Any) -> list[Op | Region]:
+        return self.of.get(v, []) if type(v) is Value else []
+
+    def add(self, ops: Iterable[Op]) -> None:
+        for op in ops:
+            for v in op.operands():
+                self.of.setdefault(v, []).append(op)
+
+    def forget(self, op: Op | None) -> None:
+        """An operation of a derivative does not count if nothing reads its results any more."""
+        waiting = [op]
+        while waiting:
+            op = waiting.pop()
+            if op is None or op.tag != DERIVED or op.regions or op.prim.effects or any(self[v] for v in op.results):
+                continue
+            for v in op.operands():
+                if op in self[v]:
+                    self.of[v].remove(op)
+                    waiting.append(v.op)
+
+    def change(self, op: Op, prim: Any, *args: Any) -> None:
+        """Another operation in the place of one, with the same result."""
+        before = op.operands()
+        op.prim, op.args = prim, args
+        self.add([op])
+        for v in before:
+            self.of[v].remove(op)
+        for v in before:
+            self.forget(v.op)
+
+    def replace(self, v: Value, new: Any, but: Op | None = None) -> None:
+        """Let what reads a value, but for one operation, read another one, or a constant."""
+        users = self.of.pop(v, [])
+        if but is not None:
+            users, self.of[v] = [user for user in users if user is not but], [but]
+        for user in users:
+            if isinstance(user, Region):
+                user.exit = substitute(user.exit, {v: new})
+            else:
+                user.args, user.kwargs = substitute(user.args, {v: new}), substitute(user.kwargs, {v: new})
+        if type(new) is Value:
+            self.of.setdefault(new, []).extend(users)
+        self.forget(v.op)
+
+    def insert(self, builder: Builder, at: Op, make: Callable[[], Any], behind: bool = False) -> tuple[Any, list[Op]]:
+        """What `make` gives, and the operations that it builds: they are put in front of another one, or behind it."""
+        ops, mark = builder.region.ops, len(builder.region.ops)
+        with builder.active():
+            out = make()
+        new = ops[mark:]
+        del ops[mark:]
+        place = ops.index(at) + behind
+        ops[place:place] = new
+        self.add(new)
+        for op in reversed(new):
+            if op.results and op.result is not out:
+                self.forget(op)
+        return out, new
+
+
 def operands_first(v: Value, known: Container[Value], inner: Callable[[Value], Iterable[Value]]) -> Iterator[Value]:
     """The values that `v` is computed from and that are not `known`, operands first, and `v` last.
 

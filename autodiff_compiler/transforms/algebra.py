@@ -400,6 +400,19 @@ def _weak_in(x: Any, dtype: Any) -> bool:
     return t.kind == "py" or same_dtype(t.dtype, dtype)
 
 
+def _added_to(b: Builder, v: Any, base: Value, key: Any) -> Any:
+    """What several additions add to the array that `base` holds at this place, or None."""
+    terms: list[Any] = []
+    while type(v) is Value and v.type.kind == "array" and v.op is not None and v.op.prim in (ADD, SUB, ACCUM):
+        if v.op.parent is not b.region or v.op.tag is None or not same_dtype(v.type.dtype, base.type.dtype):
+            return None
+        v, term = v.op.args[0], b.emit(NEG, v.op.args[1]) if v.op.prim is SUB else v.op.args[1]
+        terms.append(term)
+    if len(terms) < 2 or not _read_from(v, base, key):
+        return None  # one is added as it is
+    return functools.reduce(lambda x, y: b.emit(ADD, x, y), terms[::-1])
+
+
 def _read_from(v: Any, base: Any, key: Any) -> bool:
     """`v` is what `base` holds at that place."""
     return (
@@ -432,7 +445,11 @@ def _addat(b: Builder, a: Any, path: Any, v: Any) -> Any:
         elif at.op.prim is ZEROS and at.type.kind == "array" and not chain:
             base = at
         if base is not None:
-            out = base if _read_from(v, base, key) else b.emit(SET, base, path, v)
+            rest = _added_to(b, v, base, key)
+            if _read_from(v, base, key):
+                out = base
+            else:
+                out = b.emit(SET, base, path, v) if rest is None else b.emit(ADDAT, base, path, rest)
             for op in reversed(chain):
                 out = b.emit(ADDAT, out, op.args[1], op.args[2])
             return out

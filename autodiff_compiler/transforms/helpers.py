@@ -16,14 +16,15 @@ takes as long as two or three operations on numbers: what computes with numbers,
 ...     k1 = rate(y, k)
 ...     k2 = rate(y + 0.5 * k1, k)
 ...     k3 = rate(y + 0.5 * k2, k)
-...     return np.sum(k1 + k2 + k3)
+...     k4 = rate(y + k3, k)
+...     return np.sum(k1 + k2 + k3 + k4)
 >>> show_source(f, np.ones(3), 0.5)
-def rate_pullback(k2_bar, k, t, grown, t2, y_plus_half_k1):
+def rate_pullback(k3_bar, k, t, grown, y_plus_half_k2, t2):
     # adjoint of line 3: return np.tanh(k * grown + np.sin(y) * grown) - k * y
-    t = k2_bar * (1.0 - t * t)
+    t = k3_bar * (1.0 - t * t)
     # adjoint of line 2: grown = np.exp(-y * y)
-    t2 = -2.0 * ((t * t2 + t * k) * grown * y_plus_half_k1)
-    return k2_bar * k, t * grown * np.cos(y_plus_half_k1), t2
+    t2 = -2.0 * ((t2 + k) * t * grown * y_plus_half_k2)
+    return k3_bar * k, t * grown * np.cos(y_plus_half_k2), t2
 <BLANKLINE>
 <BLANKLINE>
 def f_grad(y, k):
@@ -36,23 +37,34 @@ def f_grad(y, k):
     t2 = np.sin(y_plus_half_k1)
     t3 = np.tanh(k * grown2 + t2 * grown2)
     k2 = t3 - k * y_plus_half_k1
-    t4 = y + 0.5 * k2
-    grown3 = np.exp(-t4 * t4)
-    t5 = np.sin(t4)
-    t6 = np.tanh(k * grown3 + t5 * grown3)
+    y_plus_half_k2 = y + 0.5 * k2
+    grown3 = np.exp(-y_plus_half_k2 * y_plus_half_k2)
+    t4 = np.sin(y_plus_half_k2)
+    t5 = np.tanh(k * grown3 + t4 * grown3)
+    k3 = t5 - k * y_plus_half_k2
+    t6 = y + k3
+    grown4 = np.exp(-t6 * t6)
+    t7 = np.sin(t6)
+    t8 = np.tanh(k * grown4 + t7 * grown4)
     # adjoint of line 3: return np.tanh(k * grown + np.sin(y) * grown) - k * y
-    t6 = 1.0 - t6 * t6
+    t8 = 1.0 - t8 * t8
+    y_bar = t8 * grown4 * np.cos(t6) - k
     # adjoint of line 2: grown = np.exp(-y * y)
-    t5 = -2.0 * ((t6 * t5 + t6 * k) * grown3 * t4)
-    y_bar = t6 * grown3 * np.cos(t4) - k + t5
+    y_bar -= 2.0 * ((t7 + k) * t8 * grown4 * t6)
+    # adjoint of line 4: k3 = rate(y + 0.5 * k2, k)
+    t4, t5, t6 = rate_pullback(1.0 + y_bar, k, t5, grown3, y_plus_half_k2, t4)
+    # adjoint of line 2: grown = np.exp(-y * y)
+    half_k2_bar = t5 - t4 + t6
+    # adjoint of line 4: k3 = rate(y + 0.5 * k2, k)
+    y_bar += half_k2_bar
     # adjoint of line 3: k2 = rate(y + 0.5 * k1, k)
-    t2, t3, t4 = rate_pullback(1.0 + y_bar * 0.5, k, t3, grown2, t2, y_plus_half_k1)
+    t2, t3, t4 = rate_pullback(1.0 + half_k2_bar * 0.5, k, t3, grown2, y_plus_half_k1, t2)
     # adjoint of line 2: grown = np.exp(-y * y)
     half_k1_bar = t3 - t2 + t4
     # adjoint of line 3: k2 = rate(y + 0.5 * k1, k)
     y_bar += half_k1_bar
     # adjoint of line 2: k1 = rate(y, k)
-    t, t2, t3 = rate_pullback(1.0 + half_k1_bar * 0.5, k, t, grown, sin_y, y)
+    t, t2, t3 = rate_pullback(1.0 + half_k1_bar * 0.5, k, t, grown, y, sin_y)
     # adjoint of line 3: return np.tanh(k * grown + np.sin(y) * grown) - k * y
     y_bar -= t
     y_bar += t2

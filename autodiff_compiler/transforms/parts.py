@@ -12,12 +12,11 @@ The function reads the parts, as the program's helper does.
 ...     return np.sum(rates(rates(rates(y, k), k), k))
 >>> show_source(f, np.ones(3), np.ones(2))
 def rates_pullback(k, t, t2, t3, grown, t4, t5):
-    k_0 = k[0]
     # adjoint of line 3: return np.tanh(k[1] * grown + np.sin(y) * grown) - np.cos(k[0] * y)
-    k_1_grown_bar = t2 * (1.0 - t3 * t3)
+    k_1_grown_bar = t3 * (1.0 - t2 * t2)
     # adjoint of line 2: grown = np.exp(-k[0] * y)
-    t3 = -((k_1_grown_bar * t4 + k_1_grown_bar * k[1]) * grown * k_0)
-    t = t2 * np.sin(t) * k_0 + k_1_grown_bar * grown * np.cos(t5) + t3
+    t = (t3 * np.sin(t) - (t5 + k[1]) * k_1_grown_bar * grown) * k[0]
+    t += k_1_grown_bar * grown * np.cos(t4)
     return t
 <BLANKLINE>
 <BLANKLINE>
@@ -40,12 +39,12 @@ def f_grad(y, k):
     t8 = np.tanh(k_1 * grown3 + t7 * grown3)
     # adjoint of line 3: return np.tanh(k[1] * grown + np.sin(y) * grown) - np.cos(k[0] * y)
     k_1_grown_bar = 1.0 - t8 * t8
-    t6 = np.sin(k_0 * t6) * k_0 + k_1_grown_bar * grown3 * np.cos(t6)
     # adjoint of line 2: grown = np.exp(-k[0] * y)
-    t6 -= (k_1_grown_bar * t7 + k_1_grown_bar * k_1) * grown3 * k_0
+    t7 = (np.sin(k_0 * t6) - (t7 + k_1) * k_1_grown_bar * grown3) * k_0
+    t7 += k_1_grown_bar * grown3 * np.cos(t6)
     # adjoint of line 2: return np.sum(rates(rates(rates(y, k), k), k))
-    t2 = rates_pullback(k, t5, t6, t4, grown2, t3, t2)
-    return rates_pullback(k, k_0_y, t2, t, grown, sin_y, y)
+    t2 = rates_pullback(k, t5, t4, t7, grown2, t2, t3)
+    return rates_pullback(k, k_0_y, t, t2, grown, y, sin_y)
 """
 
 from __future__ import annotations

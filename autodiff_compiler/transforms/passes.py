@@ -35,7 +35,7 @@ from ..errors import InternalError
 from ..ir.budget import doing
 from ..ir.core import LOOP, Function, Value
 from ..ir.custom import CUSTOMS
-from ..ir.opset import ADDAT, CHECKPOINT, GET, KEEP_WITHIN, SET, STACK_NEW
+from ..ir.opset import ADDAT, CHECKPOINT, GET, KEEP_WITHIN, MUL, SET, STACK_NEW
 from ..ir.rewrite import has_ducks
 from ..late import late
 from ..records import mutable_record, record
@@ -314,6 +314,12 @@ def _carries_matrix(task: Task) -> bool:
     return any(p.type.kind == "array" and p.type.ndim == 2 for op in loops for p in op.regions[0].params)
 
 
+def _has_products(task: Task) -> bool:
+    """The derivative has two products of arrays of its own, or more."""
+    products = [op for op in task.fn.body.walk() if op.prim is MUL and op.tag == DERIVED]
+    return sum([op.result.type.kind == "array" for op in products]) > 1
+
+
 def _may_have_numbers(task: Task) -> bool:
     """Some loop may read or store an element of an array, or compute with a number of NumPy's."""
     return any(
@@ -450,6 +456,12 @@ PASSES: tuple[Pass, ...] = (
          "an adjoint that nobody differentiates again", "no loop multiplies what it adds up by what it does not change",
          lambda task: not task.loops and _has_regions(task) and not has_ducks(task.fn),
          on="loop"),
+    Pass("print", "common factors", _changing("common_factors", "share_factors"),
+         "an adjoint that nobody differentiates again", "no two terms of a sum are multiplied by one factor",
+         lambda task: task.optimise and not task.loops and _has_products(task) and not has_ducks(task.fn)),
+    Pass("print", "scalings", _changing("scalings", "scale_once"),
+         "an adjoint that nobody differentiates again", "no number multiplies all that is computed of an array",
+         lambda task: task.optimise and not task.loops and _has_products(task) and not has_ducks(task.fn)),
     Pass("print", "contractions", _changing("contractions", "contract"),
          "a function that nobody differentiates again", "sums of products are products of vectors and matrices",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn),

@@ -28,7 +28,7 @@ def f_grad(x, r):
     # adjoint of line 2: for _ in range(3):
     for x in reversed(x_saved):
         # adjoint of line 3: x = r * x * (1.0 - x)
-        x_bar = x_bar * (1.0 - x) * r - x_bar * (r * x)
+        x_bar = (1.0 - x - x) * r * x_bar
     return x_bar.copy()
 """
 

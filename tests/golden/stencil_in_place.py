@@ -30,7 +30,7 @@ def smooth_grad(u, steps, rate):
         # adjoint of line 11: u[1:-1, 1:-1] += rate * (u[:-2, 1:-1] + u[2:, 1: ... * u[1:-1, 1:-1])
         u_bar_inner = u_bar[1:-1, 1:-1]
         u_bar_inner_rate = u_bar_inner * rate
-        u_bar_inner += -4.0 * rate * u_bar_inner
+        u_bar[1:-1, 1:-1] = (1.0 - 4.0 * rate) * u_bar_inner
         u_bar[1:-1, 2:] += u_bar_inner_rate
         u_bar[1:-1, :-2] += u_bar_inner_rate
         u_bar[2:, 1:-1] += u_bar_inner_rate

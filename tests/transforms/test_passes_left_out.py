@@ -113,6 +113,15 @@ def divided(x: Any, steps: int) -> Any:
     return np.sum(x)
 
 
+def logistic(x: Any, r: Any) -> Any:
+    return np.sum(np.sin(r * x * (1.0 - x)))
+
+
+def pulled(x: Any, y: Any) -> Any:
+    z = 0.1 * np.sin(x)
+    return np.sum(0.5 * z * np.cos(y) + 0.5 * z**2 * y)
+
+
 def differing_numbers(x: Any) -> Any:
     y = np.zeros(len(x))
     for i in range(1, len(x)):
@@ -244,6 +253,8 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "deferred": (value, orthogonal, (W,)),
     "distribute": (value, smoothed, (W[0], W)),
     "outer factors": (value, scaled_steps, (X, X, 5)),
+    "common factors": (value, logistic, (X, 0.7)),
+    "scalings": (value, pulled, (X, X)),
     "contractions": (value, stretched, (W[0], W)),
     "transposes": (value, attended, (W, W)),
     "views": (value, projected, (W, W)),
