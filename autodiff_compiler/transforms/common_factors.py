@@ -6,7 +6,7 @@ The rounding is another one.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
->>> from autodiff_compiler.transforms.pipeline import leaving_out
+>>> from autodiff_compiler.transforms.passes import leaving_out
 >>> def f(x, r):
 ...     return np.sum(np.sin(r * x * (1.0 - x)))
 >>> with leaving_out(["common factors"]):

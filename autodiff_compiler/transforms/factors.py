@@ -5,7 +5,7 @@ of two arrays, each of them a number times something that nobody else reads, has
 fewer axes. So have several products with one array, if all of them have the same number. What is divided by a number
 and multiplied by its reciprocal, as in the derivative of a reciprocal, is multiplied by that twice. What is multiplied
 by a number, and divided by it wherever it is read, as behind ``t * g(x / t)``, is neither. A product of numbers has one
-literal. A negative number in what is added is a positive one in what is subtracted.
+literal.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import DERIVED, Function, Op, Region, Value, map_leaves
-from ..ir.opset import ADD, DIV, GET, MUL, NEG, SPREAD, SUB, adds_axes_only
+from ..ir.opset import DIV, GET, MUL, NEG, SPREAD, adds_axes_only
 from ..ir.rewrite import collect_uses, derived, live_uses, replace_values
 from ..operations.choices import OVER
 from ..records import record
@@ -70,7 +70,6 @@ def merge_factors(fn: Function) -> None:
         _Merging(products, collect_uses(fn.body)).run()
     _multiply_numbers(fn)
     _merge_literals(fn)
-    _turn_signs(fn)
 
 
 def _cancel(fn: Function) -> None:
@@ -283,25 +282,6 @@ def _multiply_numbers(fn: Function) -> None:
                 op.args = tuple([x if a is product else a for a in op.args])
                 uses[x] = [user for user in uses[x] if user is not inner] + [op]
                 uses[product] = []
-                break
-
-
-def _turn_signs(fn: Function) -> None:
-    """``x + y * -2.0`` as ``x - y * 2.0``, and the other way round: the same numbers, as one writes them."""
-    uses: dict[Value, list[Op | Region]] | None = None
-    for op in fn.body.walk():
-        if op.prim not in (ADD, SUB) or op.tag != DERIVED or any(type(x) is not Value for x in op.args):
-            continue
-        for k in (1,) if op.prim is SUB else (1, 0):
-            product = op.args[k].op
-            if product is None or product.prim is not MUL or product.tag != DERIVED:
-                continue
-            number = next((x for x in product.args if type(x) is float and x < 0.0), None)
-            uses = uses or live_uses(fn.body)
-            if number is not None and uses.get(product.result) == [op]:
-                product.args = tuple([-x if x is number else x for x in product.args])
-                op.args = (op.args[1 - k], op.args[k])
-                op.prim = ADD if op.prim is SUB else SUB
                 break
 
 

@@ -113,7 +113,7 @@ def _reads(op: Op, at: Value, uses: Uses) -> bool:
     """The operation reads the item at this index of a list that does not change, and is there in front of the loop."""
     if op.prim is not LIST_GET or op.args[1] is not at or not is_constant(op.args[0], uses):
         return False
-    return op.parent not in enclosing(region_of(op.args[0]))
+    return not any(region is op.parent for region in enclosing(region_of(op.args[0])))
 
 
 def _is_next(op: Op, index: Value) -> bool:

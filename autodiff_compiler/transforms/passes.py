@@ -33,7 +33,7 @@ from ..analysis.order import Order
 from ..analysis.sharing import Sharing
 from ..errors import InternalError
 from ..ir.budget import doing
-from ..ir.core import LOOP, Function, Value
+from ..ir.core import DERIVED, LOOP, Function, Value
 from ..ir.custom import CUSTOMS
 from ..ir.opset import ADDAT, CHECKPOINT, GET, KEEP_WITHIN, MUL, SET, STACK_NEW
 from ..ir.rewrite import has_ducks
@@ -378,6 +378,8 @@ PASSES: tuple[Pass, ...] = (
          "any function", "no trivial control flow and no dead code", _has_regions),
     Pass("adjoint", "factors", lambda task: merge_factors(task.fn),
          "an adjoint", "no two numbers are factors of one product", lambda task: task.optimise),
+    Pass("adjoint", "turned signs", _changing("turned_signs", "turn_signs"),
+         "an adjoint", "no product with a negative number is added", lambda task: task.optimise, on="+ - accum addat"),
     Pass("adjoint", "collect", _plain("collect", "collect"),
          "an adjoint", "no reversed loop adds outer products to a matrix that it does nothing else with",
          lambda task: _has_regions(task) and _carries_matrix(task), on="loop"),
@@ -466,6 +468,9 @@ PASSES: tuple[Pass, ...] = (
          "a function that nobody differentiates again", "sums of products are products of vectors and matrices",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn),
          on="np.sum"),
+    Pass("print", "turned signs", _changing("turned_signs", "turn_signs"),
+         "an adjoint that nobody differentiates again", "no product with a negative number is added",
+         lambda task: task.optimise, on="+ - accum addat"),
     Pass("print", "transposes", _plain("transposes", "turn_products"),
          "an adjoint that nobody differentiates again", "no product of matrices is transposed",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn),

@@ -7,7 +7,7 @@ Gives an adjoint that multiplies fewer arrays by numbers.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
->>> from autodiff_compiler.transforms.pipeline import leaving_out
+>>> from autodiff_compiler.transforms.passes import leaving_out
 >>> def f(u, w):
 ...     flow = 0.1 * u
 ...     return np.sum(0.5 * flow * np.sin(w) + 0.5 * flow**2 * w)

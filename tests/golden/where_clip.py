@@ -25,6 +25,6 @@ def robust_grad(x, lo):
     t2 = np.greater_equal(y, lo) & np.less_equal(y, 1.0)
     y_bar = np.maximum(x, 0.2) * t2
     # adjoint of line 9: y = np.where(x > 0.0, x * x, -0.3 * x)
-    x_bar += y_bar * np.logical_not(t) * -0.3
+    x_bar -= y_bar * np.logical_not(t) * 0.3
     x_bar += 2.0 * np.where(t2 & t, y_bar * t * x, 0.0)
     return x_bar

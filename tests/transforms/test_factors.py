@@ -154,29 +154,6 @@ def test_numbers_that_nothing_needs_any_more():
     np.testing.assert_allclose(together[1], differences(f, rows[1]), rtol=1e-6, atol=1e-8)
 
 
-def test_a_negative_number_is_subtracted():
-    """Its product with what is added is the same number, so the two differ in nothing but how they read."""
-
-    def slopes(x):
-        g = np.zeros_like(x)
-        g[:-1] = -400.0 * x[:-1] * (x[1:] - x[:-1] ** 2) - 2.0 * (1.0 - x[:-1])
-        return np.sum(g**3)
-
-    x = X[:, 0]
-    text = ad.grad(slopes).source(x)
-    assert "- g_bar_head * -" not in text and "+ g_bar_head * 2.0" in text, text
-    np.testing.assert_allclose(ad.grad(slopes)(x), ad.grad(slopes, optimize="-factors")(x), rtol=1e-12)
-    np.testing.assert_allclose(ad.grad(slopes)(x), differences(slopes, x), rtol=1e-5)
-
-
-def test_a_product_that_is_read_twice_keeps_its_sign():
-    def f(x):
-        y = np.sin(x) * -2.0
-        return np.sum((x[:, 0] + y[:, 0]) ** 2 * y[:, 1])
-
-    np.testing.assert_allclose(ad.grad(f)(X), differences(f, X), rtol=1e-6)
-
-
 def steps(x, k):
     """Numbers of which Python computes one at a time: each product has one literal."""
     v = 0.1

@@ -235,6 +235,10 @@ def tangents(f: Any, **options: Any) -> Any:
 
 
 # For each pass a derivative of which it changes the code.
+def shifted_slope(x: Any, k: Any) -> Any:
+    return x * x * k - 0.3 * x
+
+
 CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]] = {
     "exits": (value, left_early, (0.5,)),
     "masks": (value, masked, (X,)),
@@ -242,6 +246,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "fuse branches": (value, branches, (X,)),
     "simplify": (value, summed, (X,)),
     "factors": (value, distances, (W,)),
+    "turned signs": (ad.grad, shifted_slope, (0.5, 0.1)),
     "collect": (value, network, (W, W)),
     "stored": (tangents, solved, (X, W)),
     "common": (value, summed, (X,)),
