@@ -37,6 +37,7 @@ def f_grad(x):
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ from ..ir.telling import Telling, name_of
 from ..ir.types import PY_FLOAT, Dim, Ty, py_int
 
 FLOAT64 = np.dtype(np.float64)
+INTEGERS = tuple(map(np.dtype, ("i8", "i4", "i2", "i1", "u4", "u2", "u1")))
 NUMBER = Ty("scalar", FLOAT64, ())  # Python's, but for what NumPy has divided
 LISTED = Ty("list", elem=NUMBER)
 SMALL = 64  # elements: an array with so many may become a list for a few reads
@@ -84,7 +86,12 @@ def is_table(t: Ty) -> bool:
     return t.kind == "array" and t.dtype == np.float64 and t.ndim in (1, 2)
 
 
-def element_of(op: Op) -> tuple[Value, tuple[Any, ...]] | None:
+def is_table_of_indices(t: Ty) -> bool:
+    """An array of integers of which the number of axes is known. (`_is_index` says which integers a list takes.)"""
+    return t.kind == "array" and t.ndim in (1, 2) and t.dtype in INTEGERS
+
+
+def element_of(op: Op, is_table: Callable[[Ty], bool] = is_table) -> tuple[Value, tuple[Any, ...]] | None:
     """The array of which an operation reads one element, perhaps by way of a row, and the subscripts."""
     base, items = op.args[0], picked(op.args[1])
     while items is not None and type(base) is Value and is_table(base.type):
@@ -142,6 +149,7 @@ class Lists:
 
     reads:    of an operation that reads an element of an array that does not change in a loop: the array, the
               subscripts, and the loop in front of which the list is made
+    indices:  the same of operations that read an integer, which is a subscript and nothing else
     items:    other operations that read an element in a loop
     webs:     of a loop and the number of an array that it carries: all versions of the array in the loop
     accesses: the reads and stores of elements of these
@@ -161,6 +169,7 @@ class Lists:
         self.inside = {loop: list(loop.regions[0].walk()) for loop in loops}
         self.rejected: set[Op] = set()
         self.reads: dict[Op, tuple[Value, tuple[Any, ...], Op]] = {}
+        self.indices: dict[Op, tuple[Value, tuple[Any, ...], Op]] = {}
         self.webs: dict[tuple[Op, int], set[Value]] = {}
         self.accesses: set[Op] = set()
         self.items: set[Op] = set()
@@ -182,13 +191,16 @@ class Lists:
                         listed |= found[0]
         for loop in self.loops:
             for op in loop.regions[0].walk():
-                if op.prim is not GET or op in self.accesses or not self._computes(op.result):
+                if op.prim is not GET or op in self.accesses:
                     continue
-                element = element_of(op)
+                is_subscript = self._is_subscript(op.result)
+                if not is_subscript and not self._computes(op.result):
+                    continue
+                element = element_of(op, is_table_of_indices if is_subscript else is_table)
                 around = None if element is None else self._around(element[0], op)
                 if element is not None and around is not None and self._covers(element[0], element[1], around):
-                    self.reads[op] = (*element, around)
-                elif _is_item(op):
+                    (self.indices if is_subscript else self.reads)[op] = (*element, around)
+                elif _is_item(op) and not is_subscript:
                     self.items.add(op)
 
     def _around(self, base: Value, op: Op) -> Op | None:
@@ -207,6 +219,15 @@ class Lists:
             isinstance(user, Op) and user.results and user.result.type.is_scalar and user.prim is not PUSH
             for user in self.uses.get(v, ())
         )
+
+    def _is_subscript(self, v: Value) -> bool:
+        """An integer that is only read as a subscript, or as a part of one."""
+        users = self.uses.get(v, ())
+        return bool(users) and all(
+            isinstance(user, Op) and user.prim in IN_LIST and v in leaves(user.args[1]) and not user.kwargs
+            and not any(v is x for x in (user.args[0], *user.args[2:]))
+            for user in users
+        )  # fmt: skip
 
     def _web(self, loop: Op, k: int, param: Value) -> tuple[set[Value], set[Op]] | None:
         """The versions of an array that a loop carries, and the reads and stores of their elements."""
@@ -359,13 +380,14 @@ class Lists:
             if self.root[loop.regions[0]] in self.rejected:
                 continue
             self._list_of(loop, k, versions)
-        for op, (base, items, loop) in self.reads.items():
+        for op, (base, items, loop) in {**self.reads, **self.indices}.items():
             if not self.in_loop(op):
                 continue
+            number = PY_FLOAT if op in self.reads else py_int()
             shared = "pullback" not in self.fn.meta and loop.parent is region_of(base)
             key = (base, loop.parent if shared else loop)
             if key not in lists:
-                t = Ty("list", elem=PY_FLOAT)
+                t = Ty("list", elem=number)
                 if base.type.ndim == 2:
                     t = Ty("list", elem=t)
                 lists[key] = self._to_list(base, loop, t, f"{base.hint}_list" if base.hint else "")
@@ -378,7 +400,7 @@ class Lists:
                     rows[found, i, region] = insert(region, at, LIST_GET, (found, i), t, op.tag, "")
                 found = rows[found, i, region]
             op.prim, op.args = LIST_GET, (found, items[-1])
-            op.result.type = PY_FLOAT
+            op.result.type = number
         self._drop_arrays()
 
     def _drop_arrays(self) -> None:

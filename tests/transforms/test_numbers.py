@@ -606,3 +606,131 @@ def value_or_error(f, args):
         return str(np.float64(f(*args)))
     except (ArithmeticError, ValueError) as error:
         return type(error).__name__
+
+
+# --- integers that are subscripts -------------------------------------------------------------------------------------
+
+
+def gathered(x, k, at):
+    s = 0.0
+    for i in range(len(at)):
+        s = k * s + x[at[i]] * x[at[i]] + math.sin(k * s)
+    return s
+
+
+def scattered(x, k, at):
+    y = np.zeros(len(x))
+    for i in range(len(at)):
+        y[at[i]] = k * y[at[i]] * y[at[i]] + x[i] * math.sin(y[at[i]])
+        y[at[i]] += x[at[i]]
+    return np.sum(y * y)
+
+
+def along_edges(x, k, at):
+    edges = at.reshape(-1, 2)
+    s = 0.0
+    for e in range(len(edges)):
+        d = x[edges[e, 0]] - x[edges[e, 1]]
+        s = s * k + d * d * math.cos(d)
+    return s
+
+
+def unpacked_edges(x, k, at):
+    edges = at.reshape(-1, 2)
+    s = 0.0
+    for i, j in edges:
+        d = x[i] - x[j]
+        s = s * k + d * d * math.cos(d)
+    return s
+
+
+def also_a_number(x, k, at):
+    s = 0.0
+    for i in range(len(at)):
+        j = at[i]
+        s = k * s + x[j] * j + math.sin(s)
+    return s
+
+
+def also_compared(x, k, at):
+    s = 0.0
+    for i in range(len(at)):
+        j = at[i]
+        if j > 1:
+            s = k * s + x[j] * x[i] + math.sin(s)
+    return s
+
+
+def next_to_it(x, k, at):
+    s = 0.0
+    for i in range(len(at)):
+        s = k * s + x[at[i] - 1] * x[at[i]] + math.sin(s)
+    return s
+
+
+def changed_between(x, k, at):
+    at = at.copy()
+    s = 0.0
+    for i in range(len(at)):
+        s = k * s + x[at[i]] * math.sin(s + x[i])
+        at[(i + 1) % len(at)] = i % len(x)
+    return s
+
+
+def from_another_list(x, k, at):
+    s = 0.0
+    for i in range(len(at)):
+        s = k * s + x[at[at[i]]] * x[at[i]] + math.sin(s)
+    return s
+
+
+def of_rows(x, k, at):
+    rows = x.reshape(-1, 2)
+    s = 0.0
+    for i in range(len(at)):
+        a, b = rows[at[i] // 2]
+        s = k * s + a * b + math.sin(s)
+    return s
+
+
+def left_at_a_mark(x, k, at):
+    s = 0.0
+    for i in range(len(at)):
+        s = k * s + x[at[i]] * x[at[i]] + math.sin(s)
+        if s > 1e3:
+            break
+    return s
+
+
+SUBSCRIPTS = [
+    gathered, scattered, along_edges, unpacked_edges, also_a_number, also_compared, next_to_it, changed_between,
+    from_another_list, of_rows, left_at_a_mark,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i4", "u1", "u8"])
+@pytest.mark.parametrize("f", SUBSCRIPTS, ids=lambda f: f.__name__)
+def test_subscripts(f, dtype):
+    x, at = np.linspace(0.2, 1.4, 6), np.array([3, 1, 5, 1, 3, 2]).astype(dtype)
+    for given in (at, at - 4 if dtype in ("i8", "i4") and f is not of_rows else at, at[:2], at[::-1]):
+        try:
+            value = f(x, 0.4, given)
+        except IndexError:
+            with pytest.raises(IndexError):
+                ad.grad(f)(x, 0.4, given)
+            continue
+        found, (grad, slope) = ad.value_and_grad(f, argnums=(0, 1))(x, 0.4, given)
+        assert found == value
+        np.testing.assert_allclose(grad, differences(f, x, 0.4, given), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(slope, differences(f, x, 0.4, given, argnum=1), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("f", [gathered, along_edges, scattered])
+def test_subscripts_that_are_too_large(f):
+    with pytest.raises(IndexError):
+        ad.grad(f)(np.linspace(0.2, 1.4, 6), 0.4, np.array([3, 0, 5, 6]))
+
+
+def test_subscripts_are_a_list():
+    source = ad.grad(gathered).source(np.ones(6), 0.4, np.array([3, 0, 5, 1, 3, 2]))
+    assert "at.tolist()" in source
