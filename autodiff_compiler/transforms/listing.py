@@ -6,7 +6,7 @@ and of an array that the loop carries and stores into for as long as the loop ru
 that is done.
 
 An array becomes a list only if the loop reads or writes about as many elements as it has, since the list has to be
-made. Of what a loop carries, all reads and stores have to be of single elements, and nothing may read what was there
+made. So does an array of integers that are subscripts, or bounds of ranges, as in the rows of a sparse matrix. Of what a loop carries, all reads and stores have to be of single elements, and nothing may read what was there
 before a store: the list would have to be copied.
 
 >>> import numpy as np
@@ -48,6 +48,7 @@ from ..ir.opset import ADDAT, DIM, GET, LIST_ADDAT, LIST_GET, LIST_SET, PRIMS, P
 from ..ir.rewrite import collect_uses, enclosing, joined_from, region_of, used_values
 from ..ir.telling import Telling, name_of
 from ..ir.types import PY_FLOAT, Dim, Ty, py_int
+from .filling import affine
 
 FLOAT64 = np.dtype(np.float64)
 INTEGERS = tuple(map(np.dtype, ("i8", "i4", "i2", "i1", "u4", "u2", "u1")))
@@ -221,13 +222,18 @@ class Lists:
         )
 
     def _is_subscript(self, v: Value) -> bool:
-        """An integer that is only read as a subscript, or as a part of one."""
+        """An integer that is only read as a subscript, or to say where a range begins or ends."""
+
+        def takes(user: Op | Region) -> bool:
+            if isinstance(user, Region) or user.kwargs:
+                return False
+            if user.prim is LOOP:
+                return not any(v is x for x in user.inits)
+            others = (user.args[0], *user.args[2:])
+            return user.prim in IN_LIST and not any(v is x for x in others)
+
         users = self.uses.get(v, ())
-        return bool(users) and all(
-            isinstance(user, Op) and user.prim in IN_LIST and v in leaves(user.args[1]) and not user.kwargs
-            and not any(v is x for x in (user.args[0], *user.args[2:]))
-            for user in users
-        )  # fmt: skip
+        return bool(users) and all(map(takes, users))
 
     def _web(self, loop: Op, k: int, param: Value) -> tuple[set[Value], set[Op]] | None:
         """The versions of an array that a loop carries, and the reads and stores of their elements."""
@@ -323,9 +329,13 @@ class Lists:
         if type(root) is not Value or loop.regions[0] not in enclosing(region_of(root)) or loop.range is None:
             return False
         trips = type_of(loop.range[1]).length if _runs_on(loop) and loop.range[:3:2] == (0, 1) else None
-        if trips is None or any(isinstance(d, Dim) and d.root not in self.dims.lengths for d in (length, trips)):
+        shape: tuple[Any, ...] | None = None if trips is None else (trips,)
+        element = element_of(root.op, is_table_of_indices) if root.op is not None and root.op.prim is GET else None
+        if element is not None and self._covers(*element, loop):
+            shape = element[0].type.dims  # as many as there are subscripts
+        if shape is None or any(isinstance(d, Dim) and d.root not in self.dims.lengths for d in (length, *shape)):
             return False
-        return self.dims.prefers([(length,)], [(trips,)])
+        return self.dims.prefers([(length,)], [shape])
 
     def _runs_along(self, index: Any, length: Any, loop: Op, depth: int) -> bool:
         """The index is the variable of a loop that runs along an axis of this length."""
@@ -339,11 +349,31 @@ class Lists:
             return False
         if not all(_runs_on(around) for around in (inner, loop)):
             return False
+        if self._are_segments(inner, loop):
+            return True
         ends = [bound for bound in inner.range[:2] if self._root(bound) is not None]
         if not ends:  # between two constants
             trips = len(range(*inner.range[:3])) if all(type(x) is int for x in inner.range[:3]) else 0
             return isinstance(length, int) and trips * 4 >= length
         return all(self._is_end(end, length) or self._runs_along(end, length, loop, depth - 1) for end in ends)
+
+    def _are_segments(self, inner: Op, loop: Op) -> bool:
+        """The loop runs from one element of an array of integers to the next one, which an outer loop goes through, as
+        the rows of a sparse matrix lie behind each other."""
+        first, last = (x.op if type(x) is Value else None for x in inner.range[:2])  # type: ignore[index]
+        if first is None or last is None or first.prim is not GET or last.prim is not GET:
+            return False
+        (i, *more), (k, *others) = picked(first.args[1]) or (0, 0), picked(last.args[1]) or (0, 0)
+        if first.args[0] is not last.args[0] or not is_table_of_indices(first.args[0].type) or more or others:
+            return False
+        root = self._root(i)
+        outer = root.region.op if type(root) is Value and root.region is not None and root.op is None else None
+        if outer is None or outer.prim is not LOOP or outer.range is None or root is not outer.regions[0].params[0]:
+            return False
+        if outer is not loop and loop.regions[0] not in enclosing(outer.parent):
+            return False
+        start, stop = affine(i, outer), affine(k, outer)
+        return start is not None and stop is not None and stop - start == 1
 
     def _is_end(self, bound: Any, length: Any) -> bool:
         """The bound of a loop is the length, but for a constant, or the least of it and others."""

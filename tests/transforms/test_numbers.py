@@ -731,6 +731,67 @@ def test_subscripts_that_are_too_large(f):
         ad.grad(f)(np.linspace(0.2, 1.4, 6), 0.4, np.array([3, 0, 5, 6]))
 
 
+def sparse(data, x, columns, starts, k):
+    """The rows of a sparse matrix lie behind each other."""
+    n = len(starts) - 1
+    y = np.zeros(n)
+    for i in range(n):
+        s = 0.0
+        for j in range(starts[i], starts[i + 1]):
+            s += data[j] * x[columns[j]]
+        y[i] = math.sin(s) * k
+    return np.sum(y * y)
+
+
+def sparse_and_left(data, x, columns, starts, k):
+    total = 0.0
+    for i in range(1, len(starts)):
+        s = 0.0
+        for j in range(starts[i - 1], starts[i]):
+            if columns[j] > i:
+                break
+            s += data[j] * x[columns[j]]
+        total += math.sin(s) * k * total + s
+    return total
+
+
+def sparse_solution(data, x, columns, starts, k):
+    y = x.copy()
+    for i in range(len(starts) - 1):
+        first, last = starts[i], starts[i + 1]
+        for j in range(first, last - 1):
+            y[i] -= data[j] * y[columns[j]]
+        y[i] *= k / data[last - 1]
+    return np.sum(y**2)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i4"])
+@pytest.mark.parametrize("f", [sparse, sparse_and_left, sparse_solution], ids=lambda f: f.__name__)
+def test_rows_behind_each_other(f, dtype):
+    starts, columns = np.array([0, 1, 3, 5, 6], dtype), np.array([0, 0, 1, 0, 2, 3], dtype)
+    data, x = np.linspace(0.5, 1.5, 6), np.linspace(0.2, 1.4, 4)
+    for given in (
+        (data, x, columns, starts),
+        (data, x, columns, np.array([0, 1, 1, 3, 6], dtype)),
+        (data, x, columns, starts[:3]),
+    ):
+        value, grads = ad.value_and_grad(f, argnums=(0, 1, 4))(*given, 0.7)
+        assert value == f(*given, 0.7)
+        for grad, i in zip(grads, (0, 1, 4)):
+            expected = differences(f, *given, 0.7, argnum=i)
+            np.testing.assert_allclose(grad, expected, rtol=1e-6, atol=1e-8)
+
+
+def test_a_row_that_is_too_long():
+    with pytest.raises(IndexError):
+        ad.grad(sparse)(np.ones(3), np.ones(4), np.array([0, 1, 2]), np.array([0, 2, 4]), 0.7)
+
+
+def test_sparse_rows_are_lists():
+    source = ad.grad(sparse).source(np.ones(99), np.ones(99), np.arange(99), np.arange(0, 100, 3), 0.7)
+    assert source.count(".tolist()") >= 4 and ".item(" not in source
+
+
 def test_subscripts_are_a_list():
     source = ad.grad(gathered).source(np.ones(6), 0.4, np.array([3, 0, 5, 1, 3, 2]))
     assert "at.tolist()" in source
