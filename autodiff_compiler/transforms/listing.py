@@ -6,8 +6,9 @@ and of an array that the loop carries and stores into for as long as the loop ru
 that is done.
 
 An array becomes a list only if the loop reads or writes about as many elements as it has, since the list has to be
-made. So does an array of integers that are subscripts, or bounds of ranges, as in the rows of a sparse matrix. Of what a loop carries, all reads and stores have to be of single elements, and nothing may read what was there
-before a store: the list would have to be copied.
+made. So does an array of integers that are subscripts, or bounds of ranges, as in the rows of a sparse matrix. Of what
+a loop carries, all reads and stores have to be of single elements, and nothing may read what was there before a store:
+the list would have to be copied.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
