@@ -391,7 +391,7 @@ def _read_number(read: Op, number: float, uses: Uses) -> None:
     assert region is not None
     region.ops.remove(read)
     known: dict[Value, Any] = {read.result: number}
-    for user in uses[read.result]:
+    for user in uses.get(read.result, ()):
         if isinstance(user, Op) and user.prim in (opset.ADD, opset.SUB) and user.tag == DERIVED and number == 0.0:
             x, y = user.args
             if y is read.result:

@@ -188,10 +188,21 @@ def relaxed(x, y):
     return np.sum(z**2)
 
 
+def read_in_vain(x, y):
+    """What an iteration has read and stored first, nothing needs."""
+    w, s = np.zeros(len(x)), 0.3
+    for i in range(len(x) - 2, -1, -1):
+        w[i] += math.tanh(x[i] * y[i - 1] + 0.3 * s)
+        s += 0.1 * (x[i] + s) ** 2
+        w[i] = math.tanh(1.0 - s / 3.0)
+    return s + np.sum(w**2)
+
+
 PROGRAMS = [
     filled_up, with_a_start, without_a_start, start_twice, start_in_the_middle, two_starts, filled_down,
     filled_down_and_finished, one_is_left_at_the_end, one_is_stored_at_the_end, into_the_next, beyond, read_ahead,
     read_behind, two_back, left_early, at_times, series, both_read, all_are_read, relaxed,
+    read_in_vain,
 ]  # fmt: skip
 
 
