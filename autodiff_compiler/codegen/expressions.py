@@ -163,6 +163,10 @@ class Printer:
         text = f"{self.show(a if sign is None else sign.args[0], ATOM)}.dot({self.show(b)})"
         return (text, ATOM) if sign is None else (f"-{text}", UNARY)
 
+    def is_called(self, a: Any, op: Op) -> bool:
+        """A method of the array is called for a product: in a loop, or where the array needs no parentheses."""
+        return _is_repeated(op) or self.operand(a)[1] >= ATOM
+
     def expression(self, op: Op) -> tuple[str, int]:
         # The class of the numbers does for a dtype where one is expected; elsewhere, as in str(...), it does not.
         before, self.takes_dtype = self.takes_dtype, op.prim.name.startswith("np.") or "dtype" in op.prim.params
@@ -180,7 +184,7 @@ class Printer:
             return method(self, op)  # type: ignore[no-any-return]
         if prim.fn in (operator.matmul, np.matmul) and len(args) == 2:
             is_free = op.tag == COMPACT or (op.tag == DERIVED and not op.again)
-            is_free = self.quick or (is_free and _is_repeated(op) and all(map(_has_whole_rows, args)))
+            is_free = self.quick or (is_free and all(map(_has_whole_rows, args)) and self.is_called(args[0], op))
             if all(map(_is_float_vector, args)) or (is_free and all(map(_is_float_matrix, args))):
                 # Of two vectors, `dot` is the same and twice as fast; of matrices it has less to decide. What it gives
                 # for a matrix with strides may differ in the last digits, so of the function's own products those that

@@ -26,7 +26,7 @@ of the sum is another one, so the last digits of the gradient may differ; the va
         h_bar = w_h_plus_x_t_bar.dot(w)
         columns[t], rows[t] = w_h_plus_x_t_bar, h2
         h = h2
-    return columns.T @ rows
+    return columns.T.dot(rows)
 """
 
 from __future__ import annotations

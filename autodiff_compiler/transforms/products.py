@@ -29,8 +29,8 @@ def last_value_and_grad(W, inputs, h):
         # adjoint of line 3: h = 0.5 * h + W @ inputs[t]
         inputs_W_T_bar[t] = h_bar
         h_bar = h_bar * 0.5
-    inputs_bar += inputs_W_T_bar @ W
-    return h2.sum(), (inputs_W_T_bar.T @ inputs, inputs_bar)
+    inputs_bar += inputs_W_T_bar.dot(W)
+    return h2.sum(), (inputs_W_T_bar.T.dot(inputs), inputs_bar)
 """
 
 from __future__ import annotations

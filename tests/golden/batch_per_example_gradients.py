@@ -35,6 +35,6 @@ def loss_grad_batch(params_0_0, params_0_1, params_1_0, params_1_1, x, y):
     z_bar = (1.0 / row_sums(t))[:, None] * t
     z_bar[np.arange(x.shape[0]), y] -= 1.0
     # adjoint of line 11: h = np.tanh(h @ w + b)
-    params_0_1_bar = z_bar @ params_1_0.T * (1.0 - h * h)
+    params_0_1_bar = z_bar.dot(params_1_0.T) * (1.0 - h * h)
     params_0_0_bar = x[:, :, None] * params_0_1_bar[:, None, :]
     return (params_0_0_bar, params_0_1_bar), (h[:, :, None] * z_bar[:, None, :], z_bar)

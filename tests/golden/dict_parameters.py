@@ -24,4 +24,4 @@ def loss_grad(params_w, params_b, params_scale, x):
     # adjoint of line 9: h = np.tanh(x @ params["w"] + params["b"])
     x_params_w_bar = 2.0 * (params_scale / h_sq.size) * h * (1.0 - h * h)
     params_b_bar = column_sums(x_params_w_bar)
-    return {"w": x.T @ x_params_w_bar, "b": params_b_bar, "scale": h_sq.sum() / h_sq.size}
+    return {"w": x.T.dot(x_params_w_bar), "b": params_b_bar, "scale": h_sq.sum() / h_sq.size}

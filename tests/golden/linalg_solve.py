@@ -25,5 +25,5 @@ def gaussian_grad(k, y):
     # adjoint of line 10: sign, logdet = np.linalg.slogdet(k)
     t = inverse(k)
     # adjoint of line 9: alpha = np.linalg.solve(k, y)
-    t2 = t.T @ (0.5 * y)
+    t2 = t.T.dot(0.5 * y)
     return 0.5 * t.T - t2[:, None] * alpha[None, :], alpha * 0.5 + t2

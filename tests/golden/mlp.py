@@ -25,6 +25,6 @@ def loss_grad(w1, b1, w2, b2, x, y):
     # adjoint of line 11: return np.sum((out - y) ** 2)
     out_bar = 2.0 * (out - y)
     # adjoint of line 9: h = np.tanh(x @ w1 + b1)
-    x_w1_plus_b1_bar = out_bar @ w2.T * (1.0 - h * h)
+    x_w1_plus_b1_bar = out_bar.dot(w2.T) * (1.0 - h * h)
     b1_bar = column_sums(x_w1_plus_b1_bar)
-    return x.T @ x_w1_plus_b1_bar, b1_bar, h.T @ out_bar, column_sums(out_bar)
+    return x.T.dot(x_w1_plus_b1_bar), b1_bar, h.T.dot(out_bar), column_sums(out_bar)

@@ -37,4 +37,4 @@ def loss_grad(w, u, xs, target):
         h_bar = w_h_bar.dot(w)
         columns[t], rows[t] = w_h_bar, h2
         h = h2
-    return columns.T @ rows, columns.T @ xs
+    return columns.T.dot(rows), columns.T.dot(xs)

@@ -29,6 +29,6 @@ def layer_vjp(w, x):
         h_bar -= 2.0 * (h_bar.dot(h_over_sum_h_sq) * h)
         # adjoint of line 9: h = np.tanh(w @ x)
         w_x_bar = h_bar * (1.0 - h * h)
-        return w_x_bar[:, None] * x2, w_x_bar @ w2
+        return w_x_bar[:, None] * x2, w_x_bar.dot(w2)
 
     return h_over_sum_h_sq.copy(), pullback
