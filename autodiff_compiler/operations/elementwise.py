@@ -242,7 +242,9 @@ def _absolute(g: Any, out: Any, x: Any) -> Any:
 
 def _ahead(x: Any, y: Any) -> Any:
     """1 where x > y, 0 where x < y, a half where they are equal; in the dtype of the operands."""
-    if is_scalar(x, y) or lib.may_be_complex(x, y):  # complex numbers are compared by their real parts first
+    if is_scalar(x, y):
+        return choose(x > y, 1.0, choose(equal(x, y), 0.5, 0.0))
+    if lib.may_be_complex(x, y):  # complex numbers are compared by their real parts first
         return (x > y) + 0.5 * equal(x, y)
     difference = x if is_constant(y) and y == 0 else y if is_constant(x) and x == 0 else x - y
     half = -0.5 if is_constant(x) and x == 0 and not is_constant(y) else 0.5

@@ -39,6 +39,7 @@ from ..ir.definedness import maybe_undefined
 from ..ir.opset import ADD, DIM, GET, POP, PRIMS, PUSH, STORES, SUB
 from ..ir.rewrite import collect_uses, enclosing, region_of
 from ..ir.types import Dim
+from ..operations.choices import SELECT
 from .common import is_only_read
 from .simplify import is_total_in
 
@@ -167,7 +168,7 @@ class _Hoist:
 
     def is_cheap(self, op: Op) -> bool:
         """It costs next to nothing, and leaves the loop for what needs it: a view, or a number of Python's."""
-        return op.prim is GET or all(r.type.kind == "py" for r in op.results)
+        return op.prim is GET or (op.prim is not SELECT and all(r.type.kind == "py" for r in op.results))
 
     def is_invariant(self, op: Op, body: Region, before: Region, moved: set[Op], certain: bool) -> bool:
         """No iteration changes it, and it may be computed in front of the loop, of which there may be no iteration

@@ -288,3 +288,20 @@ def test_numbers_that_are_not_there_are_not_computed():
         assert gradient(0.3, n, m) == pytest.approx((unbound(0.3, n, m), differences(lambda x: unbound(x, n, m), 0.3)))
     with pytest.raises(UnboundLocalError):
         gradient(0.3, 0, 2)
+
+
+def test_a_choice_between_numbers_leaves_the_loop():
+    """The derivative of an extreme of two numbers, which is a factor of what the loop adds up."""
+
+    def f(x, w, n):
+        total = 0.0
+        for _ in range(n):
+            total += np.sum(x) * np.maximum(w[0], 0.5)
+            x = np.sin(x) * w
+        return total
+
+    source = ad.grad(f, argnums=1).source(np.ones(2), np.array([0.8, 1.2]), 3)
+    assert "\n    w_bar[0] += summed * (1.0 if w_0 > 0.5 else 0.5 if w_0 == 0.5 else 0.0)\n" in source, source
+    for first in (0.3, 0.8):
+        ad.check_grads(f, (np.array([0.4, 0.9]), np.array([first, 1.2]), 3))
+    assert ad.grad(lambda a: np.maximum(a, 0.5))(0.5) == 0.5
