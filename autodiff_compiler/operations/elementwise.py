@@ -236,6 +236,10 @@ def _absolute(g: Any, out: Any, x: Any) -> Any:
     rest = roots.without(g, out)
     if rest is not None:
         return rest * conj(x)
+    if not lib.may_be_complex(x):
+        rest = roots.unsigned(g, x, out)
+        if rest is not None:
+            return rest
     # That of a complex number is a norm, with a kink at 0. The sign of a real one is a step.
     return g * (conj(roots.over(x, out)) if lib.may_be_complex(x) else np.sign(x))
 

@@ -119,6 +119,26 @@ def without(g: Any, y: Value, depth: int = 8) -> Any:
     return None
 
 
+def unsigned(g: Any, x: Value, size: Value, depth: int = 8) -> Any:
+    """``g * sign(x)`` for a multiple `g` of the real `x`, with `size` for ``x * sign(x)``, or None: ``c * (size / d)``
+    for ``c * (x / d)``."""
+    op = g.op if type(g) is Value else None
+    if g is x:
+        return size
+    if op is None or not depth or not _alike(g, x):
+        return None
+    args = op.args
+    if op.prim in (NEG, DIV):
+        new = unsigned(args[0], x, size, depth - 1)
+        return None if new is None else current().emit(op.prim, new, *args[1:])
+    if op.prim.fn in _FACTORS:
+        for a, b in (args, args[::-1]):
+            new = unsigned(a, x, size, depth - 1)
+            if new is not None:
+                return b * new
+    return None
+
+
 def _alike(g: Value, y: Value) -> bool:
     """They have one dtype and, if that of `y` is known, one shape."""
     have, want = type_of(g).dims, type_of(y).dims

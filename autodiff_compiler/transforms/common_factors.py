@@ -196,7 +196,7 @@ class _Sum:
         """The sum, in which one product stands for two terms."""
         (x, minus_x), (y, minus_y) = (self.rest(builder, self.terms[k], factor) for k in (i, j))
         if minus_x == minus_y:
-            joined = builder.emit(ADD, x, y)
+            joined = builder.emit(MUL, 2.0, x) if x is y else builder.emit(ADD, x, y)
         else:
             joined = builder.emit(SUB, y, x) if minus_x else builder.emit(SUB, x, y)
         terms = [(term.value, term.negative) for term in self.terms]

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
+from tests.differences import differences
 
 WAYS: dict[str, Callable[[Any], Any]] = {
     "hessian": ad.hessian,
@@ -66,3 +67,34 @@ def test_kinks(name: str, way: str) -> None:
     assert not np.isfinite(WAYS[way](f)(np.zeros(2))).all()
     for derivative in (ad.grad(f), ad.jacfwd(f)):
         np.testing.assert_array_equal(derivative(np.zeros(2)), 0.0)
+
+
+def drag(v, k):
+    for _ in range(3):
+        v = v - 0.1 * k * np.abs(v) * v
+    return np.sum(v)
+
+
+def drag_of_a_number(v, k):
+    for _ in range(3):
+        v = v - k * abs(v) * v
+    return v
+
+
+def friction(v, k):
+    for _ in range(3):
+        v = v / (1.0 + k * np.abs(v))
+    return np.sum(v**2)
+
+
+@pytest.mark.parametrize(
+    ("f", "v"), [(drag, np.array([-1.0, 0.0, 2.0])), (friction, np.array([-1.0, 0.0, 2.0])), (drag_of_a_number, -0.7)]
+)
+def test_a_multiple_of_a_number_times_its_sign_is_one_of_its_size(f, v):
+    derived = ad.grad(f, argnums=(0, 1))
+    assert "sign" not in derived.source(v, 0.3)
+    by_v, by_k = derived(v, 0.3)
+    np.testing.assert_allclose(by_v, differences(lambda v: f(v, 0.3), v), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(by_k, differences(lambda k: f(v, k), 0.3), rtol=1e-5, atol=1e-6)
+    second = ad.jvp(ad.grad(f), (v, 0.3), (np.zeros_like(v), 1.0))[1]
+    np.testing.assert_allclose(second, differences(lambda k: ad.grad(f)(v, k), 0.3), rtol=1e-5, atol=1e-6)
