@@ -25,7 +25,7 @@ func f(%x: float, %x_dot: float) {
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import Any
 
 from ..ir.core import CALL, DERIVED, Function, Op, Region, Value, structural_key
@@ -73,7 +73,7 @@ def _may_merge(first: Op, op: Op) -> bool:
     return derived and all(a.type == b.type for a, b in zip(first.results, op.results))
 
 
-def is_only_read(v: Value, uses: dict[Value, list[Op | Region]]) -> bool:
+def is_only_read(v: Value, uses: Mapping[Value, list[Op | Region]]) -> bool:
     """A number, or an array to whose memory nothing writes, and which nothing hands on."""
     if v.type.is_scalar or v.type.dims == ():
         return True

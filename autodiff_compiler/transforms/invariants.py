@@ -1,8 +1,8 @@
 """Invariants of loops: what no iteration changes is computed once, in front of the loop.
 
 Takes a function that nobody differentiates again. Gives one in which no loop computes elementwise results, views and
-products of what it does not change, where to compute them cannot raise. What the loop stores into stays in it, and so
-does what it hands on or keeps: each iteration needs an array of its own there.
+products of what it does not change, where to compute them cannot raise, and none saves them. What the loop stores into
+stays in it, and so does what it hands on: each iteration needs an array of its own there.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections import ChainMap
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -37,7 +38,7 @@ import numpy as np
 from ..ir.core import DERIVED, LOOP, Function, Op, Region, Value, type_of
 from ..ir.definedness import maybe_undefined
 from ..ir.opset import ADD, DIM, GET, POP, PRIMS, PUSH, STORES, SUB
-from ..ir.rewrite import collect_uses, enclosing, region_of
+from ..ir.rewrite import collect_uses, enclosing, region_of, replace_values
 from ..ir.types import Dim
 from ..operations.choices import SELECT
 from .common import is_only_read
@@ -126,9 +127,13 @@ class _Hoist:
         self.uses = collect_uses(fn.body)
         self.maybe = maybe_undefined(fn.body)
         self.changed = False
+        self.needless: list[Op] = []  # what saves invariants, and reads them back
 
     def run(self) -> bool:
         self.visit(self.fn.body)
+        for op in self.needless:
+            assert op.parent is not None
+            op.parent.ops.remove(op)
         return self.changed
 
     def visit(self, region: Region) -> None:
@@ -164,7 +169,42 @@ class _Hoist:
         body.ops = [op for op in body.ops if op not in moved]
         for op in moved:
             op.parent = before
+        for v in [r for op in moved for r in op.results]:
+            for push in self.uses.get(v, ())[:]:
+                if isinstance(push, Op) and (pops := self.pops(push, before)):
+                    self.read_instead(v, push, pops)
         return [op for op in gone if op in moved]
+
+    def pops(self, push: Op | Region, region: Region) -> list[Op]:
+        """What reads back what this operation alone saves on a stack, if all of it stands in the region."""
+        if isinstance(push, Region) or push.prim is not PUSH:
+            return []
+        pops = [op for op in self.uses[push.args[0]] if isinstance(op, Op) and op is not push]
+        if len(pops) + 1 != len(self.uses[push.args[0]]) or any(op.prim is not POP for op in pops):
+            return []
+        return pops if all(any(around is region for around in enclosing(op.parent)) for op in pops) else []
+
+    def read_instead(self, v: Value, push: Op, pops: list[Op]) -> None:
+        """Read an invariant where it is, and not from the stack on which each iteration saves it."""
+        self.uses[v] = [user for user in self.uses[v] if user is not push]
+        for op in pops:
+            self.uses[v] += self.uses.pop(op.result, [])
+        replace_values(self.fn.body, {op.result: v for op in pops})
+        self.needless += [push.args[0].op, push, *pops]
+
+    def is_only_read(self, v: Value, before: Region) -> bool:
+        """The same number, or the same array, may serve all iterations, and what reads it back from a stack."""
+        if v.type.is_scalar:
+            return True
+        users = self.uses.get(v, [])
+        pops = [pop for user in users for pop in self.pops(user, before)]
+        saved = {pop.args[0] for pop in pops}
+        rest = [
+            user for user in users if isinstance(user, Region) or user.prim is not PUSH or user.args[0] not in saved
+        ]
+        return is_only_read(v, ChainMap({v: rest}, self.uses)) and all(
+            is_only_read(op.result, self.uses) for op in pops
+        )
 
     def is_cheap(self, op: Op) -> bool:
         """It costs next to nothing, and leaves the loop for what needs it: a view, or a number of Python's."""
@@ -185,7 +225,7 @@ class _Hoist:
             return False
         if op.tag != DERIVED and not certain and not _is_quiet(op):
             return False
-        return all(is_only_read(r, self.uses) for r in op.results)
+        return all(self.is_only_read(r, before) for r in op.results)
 
 
 class _HoistNumbers(_Hoist):
