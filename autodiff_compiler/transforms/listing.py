@@ -6,9 +6,9 @@ and of an array that the loop carries and stores into for as long as the loop ru
 that is done.
 
 An array becomes a list only if the loop reads or writes about as many elements as it has, since the list has to be
-made. So does an array of integers that are subscripts, or bounds of ranges, as in the rows of a sparse matrix. Of what
-a loop carries, all reads and stores have to be of single elements, and nothing may read what was there before a store:
-the list would have to be copied.
+made. So does an array of integers that are subscripts, bounds of ranges, as in the rows of a sparse matrix, or compared
+to choose a branch. Of what a loop carries, all reads and stores have to be of single elements, and nothing may read
+what was there before a store: the list would have to be copied.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -38,6 +38,7 @@ def f_grad(x):
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -48,11 +49,12 @@ from ..ir.core import IF, LOOP, Function, Op, Region, Value, leaves, map_leaves,
 from ..ir.opset import ADDAT, DIM, GET, LIST_ADDAT, LIST_GET, LIST_SET, PRIMS, PUSH, SET
 from ..ir.rewrite import collect_uses, enclosing, joined_from, region_of, used_values
 from ..ir.telling import Telling, name_of
-from ..ir.types import PY_FLOAT, Dim, Ty, py_int
+from ..ir.types import PY_BOOL, PY_FLOAT, Dim, Ty, py_int
 from .filling import affine
 
 FLOAT64 = np.dtype(np.float64)
-INTEGERS = tuple(map(np.dtype, ("i8", "i4", "i2", "i1", "u4", "u2", "u1")))
+CHOOSING = tuple(map(np.dtype, ("i8", "i4", "i2", "i1", "u4", "u2", "u1", "?")))  # (a list takes no large uint64)
+COMPARISONS = frozenset([PRIMS[getattr(operator, name)] for name in ("lt", "le", "gt", "ge", "eq", "ne")])
 NUMBER = Ty("scalar", FLOAT64, ())  # Python's, but for what NumPy has divided
 LISTED = Ty("list", elem=NUMBER)
 SMALL = 64  # elements: an array with so many may become a list for a few reads
@@ -88,9 +90,9 @@ def is_table(t: Ty) -> bool:
     return t.kind == "array" and t.dtype == np.float64 and t.ndim in (1, 2)
 
 
-def is_table_of_indices(t: Ty) -> bool:
-    """An array of integers of which the number of axes is known. (`_is_index` says which integers a list takes.)"""
-    return t.kind == "array" and t.ndim in (1, 2) and t.dtype in INTEGERS
+def is_table_of_choices(t: Ty) -> bool:
+    """An array of integers, or of truth values, of which the number of axes is known."""
+    return t.kind == "array" and t.ndim in (1, 2) and t.dtype in CHOOSING
 
 
 def element_of(op: Op, is_table: Callable[[Ty], bool] = is_table) -> tuple[Value, tuple[Any, ...]] | None:
@@ -151,7 +153,7 @@ class Lists:
 
     reads:    of an operation that reads an element of an array that does not change in a loop: the array, the
               subscripts, and the loop in front of which the list is made
-    indices:  the same of operations that read an integer, which is a subscript and nothing else
+    choices:  the same of operations that read a subscript, a bound of a range, or what decides on a branch
     items:    other operations that read an element in a loop
     webs:     of a loop and the number of an array that it carries: all versions of the array in the loop
     accesses: the reads and stores of elements of these
@@ -171,7 +173,7 @@ class Lists:
         self.inside = {loop: list(loop.regions[0].walk()) for loop in loops}
         self.rejected: set[Op] = set()
         self.reads: dict[Op, tuple[Value, tuple[Any, ...], Op]] = {}
-        self.indices: dict[Op, tuple[Value, tuple[Any, ...], Op]] = {}
+        self.choices: dict[Op, tuple[Value, tuple[Any, ...], Op]] = {}
         self.webs: dict[tuple[Op, int], set[Value]] = {}
         self.accesses: set[Op] = set()
         self.items: set[Op] = set()
@@ -195,14 +197,14 @@ class Lists:
             for op in loop.regions[0].walk():
                 if op.prim is not GET or op in self.accesses:
                     continue
-                is_subscript = self._is_subscript(op.result)
-                if not is_subscript and not self._computes(op.result):
+                chooses = self._only_chooses(op.result)
+                if not chooses and not self._computes(op.result):
                     continue
-                element = element_of(op, is_table_of_indices if is_subscript else is_table)
+                element = element_of(op, is_table_of_choices if chooses else is_table)
                 around = None if element is None else self._around(element[0], op)
                 if element is not None and around is not None and self._covers(element[0], element[1], around):
-                    (self.indices if is_subscript else self.reads)[op] = (*element, around)
-                elif _is_item(op) and not is_subscript:
+                    (self.choices if chooses else self.reads)[op] = (*element, around)
+                elif _is_item(op) and not chooses:
                     self.items.add(op)
 
     def _around(self, base: Value, op: Op) -> Op | None:
@@ -222,14 +224,22 @@ class Lists:
             for user in self.uses.get(v, ())
         )
 
-    def _is_subscript(self, v: Value) -> bool:
-        """An integer that is only read as a subscript, or to say where a range begins or ends."""
+    def _only_chooses(self, v: Value) -> bool:
+        """An integer that is only a subscript, says where a range begins or ends, or is compared to choose a branch; or
+        a truth value that only does that."""
+        is_bool = v.type.dtype == np.bool_
+
+        def decides(user: Op | Region) -> bool:
+            return isinstance(user, Op) and user.prim is IF
 
         def takes(user: Op | Region) -> bool:
-            if isinstance(user, Region) or user.kwargs:
-                return False
+            if is_bool or isinstance(user, Region) or user.kwargs:
+                return is_bool and decides(user)
             if user.prim is LOOP:
                 return not any(v is x for x in user.inits)
+            if user.prim in COMPARISONS:
+                number = user.args[1] if user.args[0] is v else user.args[0]
+                return type(number) is int and all(map(decides, self.uses.get(user.result, ())))
             others = (user.args[0], *user.args[2:])
             return user.prim in IN_LIST and not any(v is x for x in others)
 
@@ -331,7 +341,7 @@ class Lists:
             return False
         trips = type_of(loop.range[1]).length if _runs_on(loop) and loop.range[:3:2] == (0, 1) else None
         shape: tuple[Any, ...] | None = None if trips is None else (trips,)
-        element = element_of(root.op, is_table_of_indices) if root.op is not None and root.op.prim is GET else None
+        element = element_of(root.op, is_table_of_choices) if root.op is not None and root.op.prim is GET else None
         if element is not None and self._covers(*element, loop):
             shape = element[0].type.dims  # as many as there are subscripts
         if shape is None or any(isinstance(d, Dim) and d.root not in self.dims.lengths for d in (length, *shape)):
@@ -365,7 +375,7 @@ class Lists:
         if first is None or last is None or first.prim is not GET or last.prim is not GET:
             return False
         (i, *more), (k, *others) = picked(first.args[1]) or (0, 0), picked(last.args[1]) or (0, 0)
-        if first.args[0] is not last.args[0] or not is_table_of_indices(first.args[0].type) or more or others:
+        if first.args[0] is not last.args[0] or not is_table_of_choices(first.args[0].type) or more or others:
             return False
         root = self._root(i)
         outer = root.region.op if type(root) is Value and root.region is not None and root.op is None else None
@@ -411,10 +421,10 @@ class Lists:
             if self.root[loop.regions[0]] in self.rejected:
                 continue
             self._list_of(loop, k, versions)
-        for op, (base, items, loop) in {**self.reads, **self.indices}.items():
+        for op, (base, items, loop) in {**self.reads, **self.choices}.items():
             if not self.in_loop(op):
                 continue
-            number = PY_FLOAT if op in self.reads else py_int()
+            number = PY_FLOAT if op in self.reads else PY_BOOL if base.type.dtype == np.bool_ else py_int()
             shared = "pullback" not in self.fn.meta and loop.parent is region_of(base)
             key = (base, loop.parent if shared else loop)
             if key not in lists:
@@ -432,6 +442,9 @@ class Lists:
                 found = rows[found, i, region]
             op.prim, op.args = LIST_GET, (found, items[-1])
             op.result.type = number
+            for user in self.uses.get(op.result, ()) if op in self.choices else ():
+                if isinstance(user, Op) and user.prim in COMPARISONS:
+                    user.result.type = PY_BOOL
         self._drop_arrays()
 
     def _drop_arrays(self) -> None:
@@ -543,4 +556,4 @@ class Lists:
                     self.reads[key] = (new, items, around)
 
 
-__all__ = ["FLOAT64", "NUMBER", "Lists", "is_double"]
+__all__ = ["COMPARISONS", "FLOAT64", "NUMBER", "Lists", "is_double"]

@@ -50,14 +50,13 @@ from ..ir.rewrite import region_of, stands_before
 from ..ir.types import PY_BOOL, PY_FLOAT, Ty, generic, py_int
 from ..operations.choices import OVER, PRODUCT, QUOTIENT, RATIO
 from ..operations.signs import not_negative, positive
-from .listing import FLOAT64, NUMBER, Lists, insert, is_double, picked, substitute_in
+from .listing import COMPARISONS, FLOAT64, NUMBER, Lists, insert, is_double, picked, substitute_in
 
 NUMPYS_NUMBER = generic(FLOAT64)
 
 FEW = 8  # trips: a loop with fewer does not pay for lists
 _PYTHONS = (operator.add, operator.sub, operator.mul, operator.neg, operator.pos, abs)
 ARITHMETIC = frozenset([PRIMS[f] for f in _PYTHONS]) | {QUOTIENT, RATIO, OVER, PRODUCT}
-COMPARISONS = frozenset([PRIMS[getattr(operator, name)] for name in ("lt", "le", "gt", "ge", "eq", "ne")])
 POW = PRIMS[operator.pow]
 SUMS = (opset.ADD, opset.SUB)
 LOGARITHMS = frozenset([PRIMS[f] for f in (math.log, math.log2, math.log10)])

@@ -792,6 +792,66 @@ def test_sparse_rows_are_lists():
     assert source.count(".tolist()") >= 4 and ".item(" not in source
 
 
+def chosen_by_kinds(x, k, kind, seen):
+    s = float(x[0])
+    for i in range(1, len(x)):
+        if kind[i] == 1:
+            s = k * s + x[i] * math.sin(s)
+        elif kind[i] > 2 or kind[i] == 200:
+            s = s - x[i] * x[i]
+        if seen[i]:
+            s = s + math.cos(x[i]) * x[i]
+        if not seen[i - 1]:
+            s = 0.5 * s + x[i]
+    return s
+
+
+def chosen_by_a_table(x, k, kind, seen):
+    mask, kinds = np.outer(seen, seen), np.outer(kind, np.ones_like(kind))
+    s = 0.0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if mask[i, j] and kinds[i, j] != 2:
+                s = k * s + x[i] * x[j] * math.sin(s + x[j])
+    return s
+
+
+def counted_as_well(x, k, kind, seen):
+    s, n = 0.0, 0
+    for i in range(len(x)):
+        if seen[i]:
+            s = k * s + x[i] * math.sin(s + x[i])
+        n = n + seen[i]
+    return s * n
+
+
+def at_truth_values(x, k, kind, seen):
+    """To NumPy, a truth value is no number."""
+    s = 0.0
+    for i in range(len(x)):
+        s = k * s + x[i] * math.sin(s + np.sum(x[seen[i]]))
+    return s
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i1", "u1", "u8"])
+@pytest.mark.parametrize(
+    "f", [chosen_by_kinds, chosen_by_a_table, counted_as_well, at_truth_values], ids=lambda f: f.__name__
+)
+def test_choices(f, dtype):
+    x, kind = np.linspace(0.2, 1.4, 6), np.array([3, 1, 2, 1, 3, 0]).astype(dtype)
+    seen = np.array([True, False, True, True, False, True])
+    for given in ((kind, seen), (kind[::-1], ~seen)):
+        value, (grad, slope) = ad.value_and_grad(f, argnums=(0, 1))(x, 0.4, *given)
+        assert value == f(x, 0.4, *given)
+        np.testing.assert_allclose(grad, differences(f, x, 0.4, *given), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(slope, differences(f, x, 0.4, *given, argnum=1), rtol=1e-6, atol=1e-8)
+
+
+def test_choices_are_lists():
+    source = ad.grad(chosen_by_kinds).source(np.ones(6), 0.4, np.ones(6, int), np.ones(6, bool))
+    assert "kind.tolist()" in source and "seen.tolist()" in source
+
+
 def test_subscripts_are_a_list():
     source = ad.grad(gathered).source(np.ones(6), 0.4, np.array([3, 0, 5, 1, 3, 2]))
     assert "at.tolist()" in source
