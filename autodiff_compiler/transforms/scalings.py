@@ -3,7 +3,8 @@
 Takes an adjoint that nobody differentiates again. Where an array is multiplied by a number, and each way on from it,
 through products, sums and stores into zeros, leads to a product with one other number, the array is multiplied by both.
 Where several of the ways lead to such a product, and others do not, they start from an array that is multiplied once.
-Gives an adjoint that multiplies fewer arrays by numbers.
+What is multiplied by one number and divided by another is multiplied by their quotient. Gives an adjoint that
+multiplies and divides fewer arrays by numbers.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -28,10 +29,10 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import DERIVED, Builder, Function, Op, Region, Value
+from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, type_of
 from ..ir.opset import ACCUM, ADD, ADDAT, DIV, GET, MUL, NEG, PRIMS, SET, STORES, SUB, ZEROS
-from ..ir.rewrite import Uses, derived
-from ..operations.choices import OVER
+from ..ir.rewrite import Uses, derived, stands_before
+from ..operations.choices import OVER, QUOTIENT, RATIO
 from ..operations.linalg import DOT
 from ..operations.reductions import SUM
 from ..records import record
@@ -45,11 +46,16 @@ SUMS = (ADD, SUB, ACCUM)
 
 def scale_once(fn: Function, before_change: Callable[[], None] | None = None) -> bool:
     """Multiply arrays by numbers, and not what is computed of them; `before_change` is called if there are some."""
-    changed = False
     ops = list(fn.body.walk())
-    if sum([_literal_in(op) is not None for op in ops]) < 2:
+    quotients = [op for op in ops if op.prim is DIV and op.tag == DERIVED and _is_number(op.args[1])]
+    few = sum([_literal_in(op) is not None for op in ops]) < 2
+    if few and not quotients:
         return False
-    products = _Products(ops, Uses(fn.body))
+    uses = Uses(fn.body)
+    changed = _divide_numbers(quotients, uses, before_change)
+    if few:
+        return changed
+    products = _Products(ops, uses)
     for op in ops:
         found = products.whole(op) or products.part(op) if products.may_lead(op) else None
         if found is not None:
@@ -58,6 +64,60 @@ def scale_once(fn: Function, before_change: Callable[[], None] | None = None) ->
             changed = True
             _Scaling(products.uses).run(op, *found)
     return changed
+
+
+def _divide_numbers(quotients: list[Op], uses: Uses, before_change: Callable[[], None] | None) -> bool:
+    """What is multiplied by one number, and divided by another, is multiplied by their quotient."""
+    changed = False
+    for op in quotients:
+        product = _divided_product(op, uses)
+        if product is None:
+            continue
+        if not changed and before_change is not None:
+            before_change()
+        changed = True
+        x, d = op.args
+        number, array = product.args if type_of(product.args[0]).is_scalar else product.args[::-1]
+        made = _emit(uses, product, QUOTIENT, number, d)
+        uses.change(product, MUL, array, made)
+        x.hint = op.result.hint or x.hint
+        uses.replace(op.result, x)
+    return changed
+
+
+def _divided_product(op: Op, uses: Uses) -> Op | None:
+    """The product with a number that an operation divides by another one; there may be quotients in between."""
+    v, d = op.args
+    if not _is_double(op.result) or not uses[op.result]:
+        return None
+    while type(v) is Value and v.type == op.result.type and len(uses[v]) == 1:
+        inner = v.op
+        if inner is None or inner.parent is not op.parent or inner.tag != DERIVED:
+            return None
+        if inner.prim is MUL:
+            if not any(
+                (type(x) is float or _is_number(x)) and type_of(y) == v.type for x, y in (inner.args, inner.args[::-1])
+            ):
+                return None
+            return inner if d.op is None or stands_before(d.op, inner) else None
+        if inner.prim not in (DIV, RATIO):
+            return None
+        v = inner.args[0]
+    return None
+
+
+def _is_number(x: Any) -> bool:
+    """A float that only the run tells."""
+    return type(x) is Value and x.type.is_scalar and x.type.dtype == np.float64
+
+
+def _emit(uses: Uses, at: Op, prim: Any, *args: Any, behind: bool = False) -> Value:
+    """The result of a new operation in front of another one, or behind it."""
+    assert at.parent is not None
+    builder = install(Builder(at.parent))
+    builder.tag, builder.loc = DERIVED, at.loc
+    made: Value = uses.insert(builder, at, lambda: builder.emit(prim, *args), behind)[0]
+    return made
 
 
 @record
@@ -278,7 +338,7 @@ class _Scaling:
             number, x = 1.0, op.result
             if (literal := _literal_in(op)) is not None:
                 number, (x,) = literal, op.operands()
-            made = self.emit(op, MUL, x, number * way.number, behind=True)
+            made = _emit(self.uses, op, MUL, x, number * way.number, behind=True)
             for user in users:
                 self.uses.change(user, user.prim, *[made if y is op.result else y for y in user.args])
         for product, number in ends:
@@ -308,7 +368,7 @@ class _Scaling:
                 if user.prim is NEG:
                     self.uses.replace(user.result, x)
                 else:
-                    minus = self.emit(user, NEG, x)
+                    minus = _emit(self.uses, user, NEG, x)
                     self.uses.change(user, user.prim, *[minus if y is product.result else y for y in user.args])
 
     def multiply(self, total: Op, number: float) -> None:
@@ -318,14 +378,6 @@ class _Scaling:
         total.parent.ops.insert(total.parent.ops.index(total) + 1, made)
         self.uses.add([made])
         self.uses.replace(total.result, made.result, but=made)
-
-    def emit(self, at: Op, prim: Any, *args: Any, behind: bool = False) -> Value:
-        """The result of a new operation in front of another one, or behind it."""
-        assert at.parent is not None
-        builder = install(Builder(at.parent))
-        builder.tag, builder.loc = DERIVED, at.loc
-        made: Value = self.uses.insert(builder, at, lambda: builder.emit(prim, *args), behind)[0]
-        return made
 
 
 def _may_wait(x: Value, user: Op) -> bool:

@@ -108,6 +108,16 @@ def numbers_beside_arrays(x, y):
     return np.sum(x * s)
 
 
+def quotients(x, y):
+    m, v = np.zeros(6), np.zeros(6)
+    for t in range(1, 4):
+        g = np.sin(x) * y
+        m = 0.9 * m + 0.1 * g
+        v = 0.99 * v + 0.01 * g**2
+        x = x - 0.1 * (m / (1.0 - 0.9**t)) / (np.sqrt(v / (1.0 - 0.99**t)) + 1e-3)
+    return np.sum(x * x) / np.sum(y * y) * 3.0
+
+
 def a_mask(x, y):
     big = x > 0.0
     return np.sum(np.where(big, np.sqrt(np.abs(x)) * y, 0.0) + np.where(big, x * y, x))
@@ -124,7 +134,7 @@ def additions_at_a_part(x, y):
 
 PROGRAMS = [
     logistic, flux, through_zeros, squared, used_in_front_and_behind, added_to_itself, signs, summed_up, broadcast,
-    one_factor_is_smaller, three_terms, numbers_beside_arrays, a_mask, additions_at_a_part,
+    one_factor_is_smaller, three_terms, numbers_beside_arrays, quotients, a_mask, additions_at_a_part,
 ]  # fmt: skip
 
 
@@ -211,6 +221,21 @@ def test_no_iteration_and_no_element():
     np.testing.assert_allclose(derived(X, Y, 3), ad.grad(f, optimize=False)(X, Y, 3), rtol=1e-12)
 
 
+def test_a_divisor_of_zero():
+    """Where NumPy divides by zero in the function, its gradient is no error of Python's."""
+
+    def f(x, y, d):
+        for _ in range(2):
+            x = np.sin(x) * (0.5 * y / d)
+        return np.sum(x)
+
+    with np.errstate(all="ignore"):
+        found, want = (ad.grad(f, argnums=(0, 1), optimize=o)(X, Y, 0.0) for o in (True, False))
+        np.testing.assert_array_equal(np.isfinite(found), np.isfinite(want))
+    found, want = (ad.grad(f, argnums=(0, 1), optimize=o)(X, Y, 0.7) for o in (True, False))
+    np.testing.assert_allclose(found, want, rtol=1e-12)
+
+
 def test_a_long_sum():
     def f(x):
         total = 0.0 * x
@@ -233,7 +258,7 @@ def random_adjoint(rng: random.Random, size: int) -> Function:
     for _ in range(size):
         x, y = (rng.choice(arrays[-6:]) for _ in range(2))
         number = rng.choice([0.5, -0.5, 2.0, 0.25, 0.5, scalar])
-        kind = rng.randrange(12)
+        kind = rng.randrange(13)
         if kind < 4:
             new = b.emit(MUL, *((number, x) if rng.random() < 0.5 else (x, number)))
         elif kind < 6:
@@ -244,6 +269,8 @@ def random_adjoint(rng: random.Random, size: int) -> Function:
             new = b.emit(NEG, x)
         elif kind == 10:
             new = b.emit(DIV, x, arrays[0])
+        elif kind == 11:
+            new = b.emit(DIV, x, scalar)
         else:
             zeros = b.emit(ZEROS, x)
             path = (("index", (slice(1, None),)),)
