@@ -187,7 +187,7 @@ class Conflicts:
     def __init__(self, order: Order, sharing: Sharing, split: bool):
         self.order, self.sharing = order, sharing
         self.body = order.body
-        self.forward_ops = {op for op in self.body.ops if op.tag != DERIVED} if split else set()
+        self.split = split
         self.some_captures = any(op.prim in CAPTURES for op in order.ops)
         self._captures: dict[Root, list[tuple[Op, Value]]] = {}
         self._lives: dict[Value, tuple[float, float]] = {}
@@ -239,18 +239,14 @@ class Conflicts:
         maker = self.sharing.made.get(root)
         if func is not None and (maker is None or not self.order.contains(func.regions[0], maker)):
             return False  # only what the activation has made itself
-        return not (
-            self.forward_ops
-            and not self._is_forward(writer)
-            and maker is not None
-            and self._is_forward(maker)
-        )  # fmt: skip
+        return not (self.split and maker is not None and self._is_forward(maker) and not self._is_forward(writer))
 
     def _is_forward(self, op: Op) -> bool:
+        """It belongs to the function itself, as do copies that are made for it."""
         while op.parent is not self.body:
             assert op.parent is not None and op.parent.op is not None
             op = op.parent.op
-        return op in self.forward_ops
+        return op.tag != DERIVED
 
     # --- stores ---------------------------------------------------------------------------------------------------
 

@@ -120,3 +120,30 @@ def test_a_long_chain_of_stores_that_are_read_in_between(count: int, monkeypatch
     found = ad.grad(chain)(x)
     assert abs(found[3] - (chain(x + e) - chain(x - e)) / 2e-6) < 1e-6
     assert max(rounds) <= 4
+
+
+def stored_again(x, y, s):
+    """Its linear function computes the stores into `y` again, where other operations lie between."""
+    n = y.shape[0]
+    y[...] *= np.sin(x * y)
+    y[1:] -= y[:-1]
+    y[:-1] -= np.log(2.0 + np.minimum(np.full(n - 1, x[-1]), x[:-1]) * np.minimum(np.full(n - 1, x[-1]), x[:-1]))
+    for i, _ in enumerate(y):
+        s = 0.5 * (np.sum(x) * (y[i] * s))
+        x = np.sin(y - y + np.maximum(y, x)).copy()
+    s += np.tanh(s * y[-2])
+    y[:-1] = np.zeros(n - 1)
+    a = 1.0 * np.tanh(x / (1.5 + x**2))
+    y[...] = x
+    return 0.7 * np.sum(x) + np.mean(y) + np.sum(np.sin(a)) + 1.5 * s
+
+
+def test_what_a_linear_function_may_write_into() -> None:
+    """A copy that one round has made for the function is not the linear function's, which may be called again."""
+    given = (np.linspace(-0.4, 0.9, 5), np.linspace(0.8, -0.3, 5), 0.3)
+    tangents = (np.linspace(0.1, 0.5, 5), np.linspace(-0.2, 0.6, 5), 0.7)
+    gradient = ad.grad(stored_again, argnums=(0, 1, 2))(*[np.copy(a) for a in given])
+    expected = sum(float(np.sum(g * t)) for g, t in zip(gradient, tangents))
+    _, linear = ad.linearize(stored_again, *given)
+    for _ in range(3):
+        assert abs(linear(*tangents) - expected) < 1e-12
