@@ -246,7 +246,7 @@ class Conflicts:
         while op.parent is not self.body:
             assert op.parent is not None and op.parent.op is not None
             op = op.parent.op
-        return op.tag != DERIVED
+        return bool(op.tag != DERIVED)
 
     # --- stores ---------------------------------------------------------------------------------------------------
 
