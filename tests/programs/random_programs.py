@@ -13,15 +13,19 @@ import argparse
 import collections
 import concurrent.futures
 import concurrent.futures.process
+import contextlib
 import re
 import signal
 import sys
 import time
+import types
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from autodiff_compiler.codegen import load as emitted
 from autodiff_compiler.transforms import passes
 from tests.programs.checks import CHECKS, Timeout, arguments, check_program, fresh, load, refusals, told
 from tests.programs.generator import LEVELS, generate
@@ -54,6 +58,27 @@ def check(source: str, seed: int, *, second: bool = False, timeout: float = 20.0
     return "ok" if result.startswith("ok") else result
 
 
+@contextlib.contextmanager
+def nan_in_new_memory() -> Iterator[None]:
+    """In emitted code, what `np.empty` makes is full of nan: otherwise, what is read of it is zero on most days."""
+    poisoned = types.ModuleType("numpy")
+    vars(poisoned).update(vars(np))
+    for make in (np.empty, np.empty_like):
+
+        def made(*args: Any, make: Any = make, **kwargs: Any) -> Any:
+            out = make(*args, **kwargs)
+            if out.dtype.kind in "fc":
+                out[...] = np.nan
+            return out
+
+        setattr(poisoned, make.__name__, made)
+    before, emitted.np = emitted.np, poisoned  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        emitted.np = before  # type: ignore[attr-defined]
+
+
 def check_in_time(source: str, seed: int, checks: tuple[str, ...], timeout: float = 20.0) -> str:
     """As `program_checks.check_program`, with a limit of `timeout` seconds of this process's time.
 
@@ -69,7 +94,7 @@ def check_in_time(source: str, seed: int, checks: tuple[str, ...], timeout: floa
     for _, timer, seconds in timers:
         signal.setitimer(timer, seconds)
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
+        with warnings.catch_warnings(), np.errstate(all="ignore"), nan_in_new_memory():
             warnings.simplefilter("ignore")
             return check_program(source, seed, checks)
     except Timeout:

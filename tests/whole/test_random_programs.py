@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autodiff_compiler.codegen import load as emitted
 from autodiff_compiler.transforms import passes
 from tests.programs import checks as program_checks
 from tests.programs import random_programs
@@ -104,3 +105,12 @@ def test_shrink_keeps_the_failure_and_drops_the_rest() -> None:
     source = "def f(x):\n    a = 1\n    for i in range(3):\n        b = 2\n        x[0] = i\n    return a\n"
     small = random_programs.shrink(source, lambda text: "x[0] = i" in text)
     assert "x[0] = i" in small and "b = 2" not in small and "return" not in small
+
+
+def test_new_memory_is_no_zeros() -> None:
+    """What emitted code reads of `np.empty` before it has stored there is nan, so that it is found."""
+    before = emitted.np  # type: ignore[attr-defined]
+    with random_programs.nan_in_new_memory():
+        made = emitted.np.empty_like(np.ones(3)), emitted.np.empty(2, int)  # type: ignore[attr-defined]
+    assert np.isnan(made[0]).all() and made[1].dtype.kind == "i"
+    assert emitted.np is before  # type: ignore[attr-defined]
