@@ -56,8 +56,8 @@ def _function(context: Any, module: Any, axes: int) -> Any:
     return made
 
 
-def new(context: Any, builder: Any, kind: Any, lengths: Sequence[Any]) -> Any:
-    """The record of a new array."""
+def allocate(context: Any, builder: Any, kind: Any, lengths: Sequence[Any]) -> tuple[Any, Any]:
+    """The memory of a new array, and what counts its references."""
     item = context.get_abi_sizeof(context.get_data_type(kind.dtype))
     place = cgutils.alloca_once(builder, POINTER)
     data = builder.call(_function(context, builder.module, kind.ndim), [*lengths, ir.Constant(WORD, item), place])
@@ -67,14 +67,26 @@ def new(context: Any, builder: Any, kind: Any, lengths: Sequence[Any]) -> Any:
     # is reached in another way, so LLVM would think that it lives for ever, and read from it instead of from copies.
     seen = ir.FunctionType(ir.VoidType(), [POINTER])
     builder.asm(seen, "", "r,~{memory}", [data], True)
+    return builder.bitcast(data, context.get_data_type(kind.dtype).as_pointer()), builder.load(place)
+
+
+def set_to_zero(context: Any, builder: Any, kind: Any, data: Any, lengths: Sequence[Any]) -> None:
+    """Have all elements be zero."""
+    size = ir.Constant(WORD, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    for n in lengths:
+        size = builder.mul(size, n)
+    cgutils.memset(builder, builder.bitcast(data, POINTER), size, 0)
+
+
+def new(context: Any, builder: Any, kind: Any, lengths: Sequence[Any]) -> Any:
+    """The record of a new array."""
+    data, holder = allocate(context, builder, kind, lengths)
     made = arrayobj.make_array(kind)(context, builder)
-    strides = [ir.Constant(WORD, item)]
+    item = ir.Constant(WORD, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    strides = [item]
     for n in reversed(lengths[1:]):
         strides.append(builder.mul(strides[-1], n))
-    arrayobj.populate_array(
-        made, data=builder.bitcast(data, context.get_data_type(kind.dtype).as_pointer()), shape=list(lengths),
-        strides=strides[::-1], itemsize=ir.Constant(WORD, item), meminfo=builder.load(place),
-    )  # fmt: skip
+    arrayobj.populate_array(made, data=data, shape=list(lengths), strides=strides[::-1], itemsize=item, meminfo=holder)
     return made
 
 
@@ -104,8 +116,8 @@ def _nothing(context: Any, builder: Any, made: Any, signature: Any, args: Any) -
 
 
 def _zeros(context: Any, builder: Any, made: Any, signature: Any, args: Any) -> None:
-    size = builder.mul(made.nitems, made.itemsize)
-    cgutils.memset(builder, builder.bitcast(made.data, POINTER), size, 0)
+    lengths = cgutils.unpack_tuple(builder, made.shape)
+    set_to_zero(context, builder, signature.return_type, made.data, lengths)
 
 
 def _value(context: Any, builder: Any, made: Any, signature: Any, args: Any) -> None:
@@ -152,4 +164,4 @@ def longer(context: Any, a: Any, n: Any) -> Any:
     return a(a, types.intp), generate
 
 
-__all__ = ["buffer", "filled", "longer", "new", "zeroed"]
+__all__ = ["allocate", "buffer", "filled", "longer", "new", "set_to_zero", "zeroed"]

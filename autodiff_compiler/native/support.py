@@ -54,7 +54,7 @@ else:
 
     Program: Any
     try:
-        from .elements import Program
+        from .compiling import Program
     except (ImportError, AttributeError):  # a version of Numba whose compiler has other names: it is slower then
         Program = compiler.Compiler
 
@@ -92,7 +92,7 @@ else:
             self.text = "".join(linecache.getlines(fn.__code__.co_filename))
 
         def key(self, signature: Any, codegen: Any) -> tuple[str, ...]:
-            versions = f"numba {numba.__version__} llvmlite {llvmlite.__version__} nogil"
+            versions = f"numba {numba.__version__} llvmlite {llvmlite.__version__} nogil translated"
             return "machine code", versions, self.text, str(signature), repr(codegen.magic_tuple())
 
         def load_overload(self, signature: Any, target: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,12 @@ def programs(transformed: Any) -> list[Any]:
             if isinstance(v, Native)]  # fmt: skip
 
 
+def left_to_numba() -> list[str]:
+    """The programs of this process that Numba compiles in its own way."""
+    compiling = sys.modules.get("autodiff_compiler.native.compiling")
+    return list(compiling.LEFT) if compiling is not None else []
+
+
 def bailed(transformed: Any) -> bool:
     """The last call of a program went on with NumPy."""
     return any(program.bails or program.stopped for program in programs(transformed))
@@ -55,6 +62,7 @@ def agree(
     transform = transform or ad.value_and_grad
     native = transform(f, argnums=argnums, backend="native", **options)
     got, want = outcome(native, args), outcome(transform(f, argnums=argnums), args)
+    assert not left_to_numba()
     if isinstance(want, Exception):
         assert type(got) is type(want) and str(got) == str(want), (got, want)
         return native

@@ -44,7 +44,7 @@ def test_machine_code_gives_what_numpy_gives() -> None:
     assert run(str(SCRIPT)).splitlines()[-1] == "all agree"
 
 
-@pytest.mark.parametrize("what", ["halves", "complex", "lists", "many", "memory"])
+@pytest.mark.parametrize("what", ["halves", "complex", "lists", "many", "memory", "translation"])
 def test_programs_of_other_kinds(what: str) -> None:
     assert run(str(SCRIPT.with_name(f"{what}_on_the_machine.py"))).splitlines()[-1] == "all agree"
 
@@ -80,7 +80,7 @@ def test_without_a_compiler_of_our_own(tmp_path: Path) -> None:
     script = tmp_path / "other_version.py"
     script.write_text(
         "import sys\n"
-        "sys.modules['autodiff_compiler.native.elements'] = None\n"
+        "sys.modules['autodiff_compiler.native.compiling'] = None\n"
         "import numpy as np, autodiff_compiler as ad\n"
         "def f(x):\n"
         "    s = 0.0\n"

@@ -1,4 +1,4 @@
-"""Positions in programs count from the front: machine code does not ask whether they do (`native.elements`)."""
+"""Positions in programs count from the front: machine code does not ask whether they do (`native.values`)."""
 
 from __future__ import annotations
 

@@ -113,7 +113,9 @@ ALLOWED_THIRD_PARTY: dict[str, set[str]] = {
     "numba": {
         "native/support.py",
         "native/pool.py",
-        "native/elements.py",
+        "native/compiling.py",
+        "native/values.py",
+        "native/translation.py",
         "native/memory.py",
         "native/outside.py",
         "api/inside_numba.py",
