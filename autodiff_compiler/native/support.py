@@ -7,7 +7,6 @@ environment, programs run as the Python code that they are: slow, to be stepped 
 from __future__ import annotations
 
 import base64
-import functools
 import itertools
 import linecache
 import logging
@@ -248,7 +247,7 @@ if AS_PYTHON:
     def bitor(x: Any, y: Any) -> Any:
         return x | y
 
-    def add_product(out: Any, a: Any, b: Any) -> None:
+    def _add_product(out: Any, a: Any, b: Any) -> None:
         out += a @ b
 
     many_exp, many_log, many_tanh = np.exp, np.log, np.tanh
@@ -262,13 +261,15 @@ if AS_PYTHON:
     zeroed: Any = np.zeros
     filled: Any = np.full
     longer: Any = _longer
+    add_product: Any = _add_product
 else:
     # These write LLVM's instructions at once. A function of their own in Numba takes 0.1 s to compile, `np.dot` 0.7 s.
     from llvmlite import ir
 
-    from . import elementary, memory
+    from . import blas, elementary, memory
 
     buffer, filled, longer, zeroed = memory.buffer, memory.filled, memory.longer, memory.zeroed
+    add_product = blas.add_product
 
     def _of_one_type(generate: Any, wanted: Any = types.Number) -> Any:
         """An operation on two numbers of one type, which it gives."""
@@ -368,59 +369,6 @@ else:
             return None
         same = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
         return k(k), lambda context, builder, signature, args: builder.asm(same, "", "=r,0", args, False)
-
-    @intrinsic
-    def add_product(context: Any, out: Any, a: Any, b: Any) -> Any:
-        """``out += a @ b`` of matrices and vectors of floats, by BLAS. `a` and `b` may be transposed."""
-        return types.void(out, a, b), _call_blas
-
-    def _call_blas(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        """Numba's functions find BLAS in SciPy. BLAS has columns where we have rows: it gets the factors in reverse."""
-        kinds = signature.args
-        arrays = [context.make_array(t)(context, builder, x) for t, x in zip(kinds, args)]
-        shapes = [cgutils.unpack_tuple(builder, x.shape, t.ndim) for t, x in zip(kinds, arrays)]
-        size, char = context.get_value_type(types.intp), ir.IntType(8)
-        pointer = cgutils.voidptr_t
-        datas = [builder.bitcast(x.data, pointer) for x in arrays]
-        one = builder.bitcast(cgutils.alloca_once_value(builder, context.get_constant(kinds[0].dtype, 1.0)), pointer)
-        kind = ir.Constant(char, ord("d" if kinds[0].dtype == types.float64 else "s"))
-
-        def letter(transposed: bool) -> Any:
-            return ir.Constant(char, ord("t" if transposed else "n"))
-
-        def stride(k: int) -> Any:
-            """How far apart the rows of a matrix are in memory, and not 0, which BLAS refuses."""
-            n = shapes[k][1 if kinds[k].layout == "C" else 0]
-            least = ir.Constant(size, 1)
-            return builder.select(builder.icmp_signed("<", n, least), least, n)
-
-        every = [n for shape in shapes for n in shape]
-        large = builder.icmp_unsigned(">", functools.reduce(builder.or_, every), ir.Constant(size, 2**31 - 1))
-        with builder.if_then(large, likely=False):
-            context.call_conv.return_user_exc(builder, OverflowError, ("a matrix is too large for BLAS",))
-        if kinds[1].ndim == kinds[2].ndim == 2:
-            m, n = shapes[0]
-            given = [
-                kind, letter(kinds[2].layout == "F"), letter(kinds[1].layout == "F"), n, m, shapes[1][1], one,
-                datas[2], stride(2), datas[1], stride(1), one, datas[0], stride(0),
-            ]  # fmt: skip
-            name = "numba_xxgemm"
-        else:
-            matrix, vector = (1, 2) if kinds[1].ndim == 2 else (2, 1)
-            rows, columns = shapes[matrix]
-            by_rows = kinds[matrix].layout == "C"
-            m, n = (columns, rows) if by_rows else (rows, columns)
-            given = [
-                kind, letter(by_rows == (matrix == 1)), m, n, one, datas[matrix], stride(matrix), datas[vector], one,
-                datas[0],
-            ]  # fmt: skip
-            name = "numba_xxgemv"
-        made = ir.FunctionType(ir.IntType(32), [x.type for x in given])
-        result = builder.call(cgutils.get_or_insert_function(builder.module, made, name), given)
-        failed = builder.icmp_signed("!=", result, ir.Constant(result.type, 0))
-        with builder.if_then(failed, likely=False):
-            context.call_conv.return_user_exc(builder, RuntimeError, ("BLAS failed",))
-        return context.get_dummy_value()
 
 
 in_python = outside.run_as_python if AS_PYTHON else outside.compiled

@@ -23,7 +23,7 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.np import numpy_support as _numpy_support
 
-from . import memory
+from . import blas, memory
 from .scopes import Scope, scopes_of
 from .values import WORD, Buffer, Items, Known, NoProgram, Number, Stack, Unknown, Writer, is_same, types
 
@@ -489,10 +489,11 @@ class Translation(Writer):
         fn = self.value(e.func)
         if not isinstance(fn, Known):
             raise Unknown(ast.unparse(e))
-        for name, make in _MADE.items():
-            if fn.value is getattr(memory, name):
-                return make(self, *map(self.value, e.args))
-        return self.apply(fn.value, list(map(self.value, e.args)))
+        args = list(map(self.value, e.args))
+        for wanted, make in _WRITTEN:
+            if fn.value is wanted:
+                return make(self, *args)
+        return self.apply(fn.value, args)
 
     def method(self, x: Any, name: str, args: Sequence[ast.expr]) -> Any:
         given = [self.value(arg) for arg in args]
@@ -505,13 +506,14 @@ class Translation(Writer):
         raise Unknown(f"the method {name}")
 
 
-# Functions of `native.memory`, whose results need no record.
-_MADE: dict[str, Callable[..., Any]] = {
-    "buffer": Translation.buffer,
-    "zeroed": Translation.zeroed,
-    "filled": Translation.filled,
-    "longer": Translation.longer,
-}
+# Functions that need no records of arrays.
+_WRITTEN: list[tuple[Any, Callable[..., Any]]] = [
+    (memory.buffer, Translation.buffer),
+    (memory.zeroed, Translation.zeroed),
+    (memory.filled, Translation.filled),
+    (memory.longer, Translation.longer),
+    (blas.add_product, Translation.add_product),
+]
 
 
 def _as_it_is(module: Any, back: Any) -> None:

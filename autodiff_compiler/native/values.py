@@ -21,7 +21,7 @@ from numba.core.typing import templates as _templates
 from numba.cpython import listobj as _listobj
 from numba.np import arrayobj as _arrayobj
 
-from . import memory
+from . import blas, memory
 
 types: Any = _types
 cgutils: Any = _cgutils
@@ -301,6 +301,14 @@ class Writer(Base):  # type: ignore[misc]
 
     def lengths(self, shape: Any) -> list[Any]:
         return [self.passed(n, types.intp) for n in (shape.values if isinstance(shape, Items) else [shape])]
+
+    def add_product(self, out: Any, a: Any, b: Any) -> Known:
+        arrays = (out, a, b)
+        if not all(isinstance(x, Buffer) for x in arrays):
+            raise Unknown("a product of something else than arrays")
+        places, shapes = [x.data for x in arrays], [x.lengths for x in arrays]
+        blas.call(self.context, self.builder, [x.kind for x in arrays], places, shapes)
+        return Known(None)
 
     def buffer(self, shape: Any, dtype: Any = None) -> Buffer:
         found = types.float64 if dtype is None else self.kind_of(dtype).dtype

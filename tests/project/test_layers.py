@@ -117,6 +117,7 @@ ALLOWED_THIRD_PARTY: dict[str, set[str]] = {
         "native/values.py",
         "native/translation.py",
         "native/memory.py",
+        "native/blas.py",
         "native/outside.py",
         "api/inside_numba.py",
     },
