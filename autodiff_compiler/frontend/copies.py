@@ -44,7 +44,7 @@ class Copies(ArrayStores):
             return av
         whole = self.read(av, node)
         order = self.memory_order(order, av, node)
-        if order in "CF" and whole.type.kind == "array" and whole.type.ndim not in (0, 1):
+        if order in "CF" and whole.type.kind == "array" and whole.type.ndim not in (0, 1) and not whole.type.duck:
             if (layout_of(self, av) if order == "C" else layout_of(self, turned(av))) is None:
                 # The same elements in another order in memory, in which sums add them, too.
                 whole = self.emit(node, PRIMS[np.copy], whole, order)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from .core import CALL, DERIVED, FUNC, IF, LOOP, LOOSE, Builder, Function, Loc, Op, Region, Value, leaves, map_leaves
@@ -173,15 +173,15 @@ def live_uses(region: Region) -> dict[Value, list[Op | Region]]:
     """The uses of values. Operations of derivatives, and `LOOSE` ones, do not count if nothing reads their results."""
     uses = collect_uses(region)
     for op in reversed(list(region.walk())):
-        if (
-            op.tag in (DERIVED, LOOSE)
-            and not op.regions
-            and not op.prim.effects
-            and not any(uses.get(r) for r in op.results)
-        ):
+        if op.tag in (DERIVED, LOOSE) and _is_idle(op, uses):
             for v in op.operands():
                 uses[v] = [user for user in uses[v] if user is not op]
     return uses
+
+
+def _is_idle(op: Op, uses: Mapping[Value, list[Op | Region]]) -> bool:
+    """Nothing reads what the operation makes, and it does nothing else. (A call may, whatever it gives.)"""
+    return not op.regions and not op.prim.effects and op.prim is not CALL and not any(uses.get(r) for r in op.results)
 
 
 class Uses:
@@ -204,7 +204,7 @@ class Uses:
         waiting = [op]
         while waiting:
             op = waiting.pop()
-            if op is None or op.tag != DERIVED or op.regions or op.prim.effects or any(self[v] for v in op.results):
+            if op is None or op.tag != DERIVED or not _is_idle(op, self.of):
                 continue
             for v in op.operands():
                 if op in self[v]:

@@ -347,3 +347,19 @@ def test_random_operations(seed):
         fn = random_adjoint(rng, rng.randrange(3, 14))
         changed += check(fn, rng.sample([share_factors, scale_once], 2), [*values, 0.7])
     assert changed > 15
+
+
+def test_what_a_call_is_given_is_read():
+    """A call that gives nothing was no reader, and what it was given was scaled by the number of other products."""
+
+    def shrinking(x):
+        return x if np.sum(x) < 0.1 else shrinking((0.8 * x) ** 2)
+
+    x, v = np.array([0.4, 0.8, 1.3]), np.array([1.0, 0.5, -0.4])
+
+    def along(z):
+        return np.sum(ad.grad(lambda x: np.sum(shrinking(x)))(z) * v)
+
+    found = ad.grad(along)(x)
+    np.testing.assert_allclose(found, ad.grad(along, optimize=False)(x), rtol=1e-12)
+    np.testing.assert_allclose(found, differences(along, x), rtol=1e-4, atol=1e-6)
