@@ -462,7 +462,8 @@ class Lists:
         op = array.op if type(array) is Value else None
         if op is not None and op.prim is opset.FROM_LIST:
             return op.args[0]  # type: ignore[no-any-return]
-        alone = t.kind == "list" and op is not None and len(self.uses.get(array, ())) == 1 and op.parent is region
+        of_floats = t.elem in (NUMBER, PY_FLOAT)  # what is stored there is made a float
+        alone = of_floats and op is not None and len(self.uses.get(array, ())) == 1 and op.parent is region
         tag = loop.tag
         if op is not None and alone and op.prim in (SET, ADDAT) and op in self._single_stores():
             base = self._to_list(op.args[0], op, t, hint)

@@ -855,3 +855,63 @@ def test_choices_are_lists():
 def test_subscripts_are_a_list():
     source = ad.grad(gathered).source(np.ones(6), 0.4, np.array([3, 0, 5, 1, 3, 2]))
     assert "at.tolist()" in source
+
+
+def stored_before(x, k, at):
+    at = at.copy()
+    at[0] = 1
+    s = 0.0
+    for i in range(len(at)):
+        s = k * s * s + x[at[i]] * x[i]
+    return s
+
+
+def counted_around(x, k, at):
+    at[1] += 255
+    s = 0.0
+    for i in range(len(at)):
+        if at[i] == 0:
+            s = k * s * s + x[i]
+    return s
+
+
+def cut_off(x, k, at):
+    at[1] = x[1] + 1.0
+    s = 0.0
+    for i in range(len(at)):
+        if at[i] == 1:
+            s = k * s * s + x[i]
+    return s
+
+
+def marked(x, k, at):
+    at = np.zeros(len(x), at.dtype)
+    at[2] = 1
+    s = 1.0
+    for i in range(len(x)):
+        s = k * s * s + x[at[i]]
+    return s
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("dtype", ["i8", "i4", "u1"])
+@pytest.mark.parametrize("f", [stored_before, counted_around, cut_off, marked], ids=lambda f: f.__name__)
+def test_integers_that_are_stored_before_the_loop(f, dtype):
+    x, at = np.linspace(0.2, 1.4, 6), np.array([3, 1, 5, 1, 3, 0]).astype(dtype)
+    value, slope = ad.value_and_grad(f, 1)(x, 0.4, at.copy())
+    assert value == f(x, 0.4, at.copy())
+    expected = (f(x, 0.4 + 1e-6, at.copy()) - f(x, 0.4 - 1e-6, at.copy())) / 2e-6
+    np.testing.assert_allclose(slope, expected, rtol=1e-6, atol=1e-8)
+
+
+def test_ones_in_rows_are_no_list_of_numbers():
+    def f(x):
+        n = len(x)
+        y = np.zeros((n, 2))
+        for i in range(0, n, 2):
+            y[n - 1 - i, 1] += x[i] * x[i]
+        return np.sum(y)
+
+    for n in (2, 3, 6):
+        x = np.linspace(0.2, 1.4, n)
+        np.testing.assert_allclose(ad.grad(f)(x), differences(f, x), rtol=1e-6, atol=1e-8)
