@@ -369,6 +369,8 @@ class _Merging:
         if any(other is None or other.number != others[0].number for other in others):  # type: ignore[union-attr]
             return
         found = [other for other in others if other is not None]
+        if len({other.op for other in found}) < len(found):
+            return  # the second one of a square, which has the first one in its other factor
         number = inner.number * found[0].number
         if not is_moderate(number):
             return

@@ -224,3 +224,15 @@ def test_a_number_goes_into_one_product_of_a_chain(f):
     (found,) = ad.vjp(lambda x: many(x, levels), rows)[1](np.array([1.0, 2.0, -1.0]))
     for g, row, k in zip(found, rows, (1.0, 2.0, -1.0)):
         np.testing.assert_allclose(g, k * differences(f, row, levels), rtol=1e-5)
+
+
+def blends(x, y):
+    for _ in range(2):
+        y = 0.3 * (1.0 / (2.0 + x**2)) + 0.2 * y
+    return np.sum(y * x)
+
+
+def test_a_reciprocal_that_is_multiplied_by_twice_takes_a_number_once():
+    """The second of the two products found the number of the first one, behind it, and the square took both."""
+    x, y = np.array([0.3, 0.4, 1.2]), np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(ad.grad(blends)(x, y), differences(lambda x: blends(x, y), x), rtol=1e-6)
