@@ -105,7 +105,8 @@ def without(g: Any, y: Value, depth: int = 8) -> Any:
         return None if rest is None else rest / args[1]
     if prim in _SUMS:
         rests = [without(a, y, less) for a in args]
-        return None if None in rests else current().emit(prim, *rests)
+        # (What is added to an array of the adjoint may be added to a number here.)
+        return None if None in rests else current().emit(ADD if prim is ACCUM else prim, *rests)
     if prim.fn in _FACTORS:
         for a, b in (args, args[::-1]):
             rest = without(a, y, less)

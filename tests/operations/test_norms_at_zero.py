@@ -98,3 +98,14 @@ def test_a_multiple_of_a_number_times_its_sign_is_one_of_its_size(f, v):
     np.testing.assert_allclose(by_k, differences(lambda k: f(v, k), 0.3), rtol=1e-5, atol=1e-6)
     second = ad.jvp(ad.grad(f), (v, 0.3), (np.zeros_like(v), 1.0))[1]
     np.testing.assert_allclose(second, differences(lambda k: ad.grad(f)(v, k), 0.3), rtol=1e-5, atol=1e-6)
+
+
+def sizes_of_sizes(x):
+    size = np.abs(x)
+    return np.sum(1.0 / (2.0 + np.abs(size) ** 2)) + np.sum(size * size)
+
+
+def test_a_multiple_by_a_number_and_by_an_array():
+    """The number of the first one was added to in place."""
+    x = np.array([-1.0, 0.3, 2.0])
+    np.testing.assert_allclose(ad.grad(sizes_of_sizes)(x), differences(sizes_of_sizes, x), rtol=1e-6)
