@@ -155,11 +155,13 @@ class Printer:
 
     # --- operations -----------------------------------------------------------------------------------------------
 
-    def product(self, a: Any, b: Any) -> tuple[str, int]:
-        """The product of two arrays as a method. A sign of the first one stands in front of it all."""
-        sign = (
-            a.op if type(a) is Value and a.op is not None and a.op in self.inlined and a.op.prim is opset.NEG else None
-        )
+    def product(self, op: Op) -> tuple[str, int]:
+        """The product of two arrays as a method. A sign of the first one stands in front of it all, but for the
+        products of the function: a sum that is zero would have the other sign."""
+        a, b = op.args
+        is_free = op.tag == DERIVED and not op.again
+        sign = a.op if type(a) is Value and is_free and a.op in self.inlined else None
+        sign = sign if sign is not None and sign.prim is opset.NEG else None
         text = f"{self.show(a if sign is None else sign.args[0], ATOM)}.dot({self.show(b)})"
         return (text, ATOM) if sign is None else (f"-{text}", UNARY)
 
@@ -189,7 +191,7 @@ class Printer:
                 # Of two vectors, `dot` is the same and twice as fast; of matrices it has less to decide. What it gives
                 # for a matrix with strides may differ in the last digits, so of the function's own products those that
                 # may have one stay.
-                return self.product(*args)
+                return self.product(op)
         if prim.fn in _AS_OPERATOR and len(args) == 2 and not op.kwargs:
             if any(type_of(a).kind in ("array", "generic") for a in args):
                 return self.binary(_AS_OPERATOR[prim.fn], args[0], args[1])

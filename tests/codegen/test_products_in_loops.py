@@ -77,3 +77,22 @@ def test_a_part_of_the_columns_keeps_the_operator():
     columns = [line for line in lines if "[:, :k]" in line or ".T[:k]" in line]
     assert columns and not any(".dot(w[:, :k]" in line or ".dot(w_T[:k]" in line for line in columns)
     ad.check_grads(f, (w, x))
+
+
+def angle(x, y):
+    return np.arctan2(-x @ y, -1.0)
+
+
+def angles(x, y):
+    total = 0.0
+    for _ in range(2):
+        total = total + np.sum(np.arctan2(-x @ y, -1.0))
+    return total
+
+
+@pytest.mark.parametrize("f", [angle, angles])
+def test_the_function_s_products_keep_their_signs_in_front(f):
+    """``-(x @ y)`` is -0.0 where ``(-x) @ y`` is 0.0: the angle is another one."""
+    x, y = np.array([1.0, -1.0]), np.ones(2)
+    for left in [x] if f is angle else [x, np.array([[1.0, -1.0], [2.0, -2.0]])]:
+        assert ad.value_and_grad(f)(left, y)[0] == f(left, y)
