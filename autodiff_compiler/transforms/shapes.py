@@ -37,6 +37,11 @@ from ..ir.rewrite import content_operands, derived, enclosing, region_of, replac
 from ..ir.types import Dim, DimLike, Dims, Ty, same_dtype
 
 
+def own_params(fn: Function) -> list[Value]:
+    """The parameters but for the cotangents that a pullback takes, which are not there yet in the forward sweep."""
+    return fn.body.params[: len(fn.body.params) - fn.meta.get("seed_params", 0)]
+
+
 def reads_lengths_only(op: Op) -> bool:
     """The operation reads lengths only. The dtype of its operand does not matter."""
     return op.prim in (DIM, SIZE) or (op.prim is SPREAD and type_of(op.args[0]).kind == "array")
@@ -45,9 +50,7 @@ def reads_lengths_only(op: Op) -> bool:
 def shapes_from_arguments(fn: Function) -> None:
     """Let every operation that needs only a shape ask an argument of the same shape for it, or else a value that is
     computed before and for its content."""
-    # The cotangents that a pullback takes are not there yet in the forward sweep.
-    own = fn.body.params[: len(fn.body.params) - fn.meta.get("seed_params", 0)]
-    params = [p for p in own if p.type.kind == "array" and p.type.dims is not None]
+    params = [p for p in own_params(fn) if p.type.kind == "array" and p.type.dims is not None]
 
     known = set(params)
     by_shape: dict[int, dict[Any, list[Value]]] = {}  # in a scope of lengths, the parameters of each shape

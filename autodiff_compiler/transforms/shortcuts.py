@@ -30,6 +30,7 @@ from ..ir.core import Builder, Function, Op, Prim, Value
 from ..ir.opset import DIM, DIV, GET, MUL, PRIMS, SIZE, SUB
 from ..ir.rewrite import collect_uses
 from ..ir.telling import give, telling
+from .shapes import own_params
 
 ONLY = {"axis", "keepdims", "ddof"}
 
@@ -124,7 +125,7 @@ def _count(op: Op, axis: int | None, fn: Function, uses: Any) -> Value | None:
     assert region is not None
     same = region.dims.same
     beside = [] if a.op is None else [v for v in a.op.operands() if v.op is None or len(uses.get(v, ())) > 1]
-    for x in [*fn.params, *([a] if a.op is None or len(uses.get(a, ())) > 1 else []), *beside]:
+    for x in [*own_params(fn), *([a] if a.op is None or len(uses.get(a, ())) > 1 else []), *beside]:
         if x.type.kind != "array" or x.type.duck is not None or x.type.dims is None:
             continue
         if axis is None and x.type.ndim == a.type.ndim and all(map(same, x.type.dims, a.type.dims)):

@@ -31,6 +31,7 @@ from ..ir.core import DERIVED, IF, LOOP, Builder, Function, Op, Region, Value, l
 from ..ir.opset import ACCUM, ADD, ADDAT, ASSERT, POP, PUSH, RAISE, STACK_NEW, SUB, ZEROS
 from ..ir.rewrite import collect_uses, content_operands, joined_from, replace_values
 from ..ir.types import Ty, same_dtype
+from .shapes import own_params
 
 Uses = dict[Value, list[Op | Region]]
 
@@ -147,7 +148,7 @@ class Merging:
             if t.is_scalar and t.is_float:
                 out[k] = 0.0
                 continue
-            like = next((p for p in self.fn.params if t.kind == "array" and _same_shape(p.type, t, self.fn)), None)
+            like = next((p for p in own_params(self.fn) if t.kind == "array" and _same_shape(p.type, t, self.fn)), None)
             if like is None:
                 return None
             out[k] = like

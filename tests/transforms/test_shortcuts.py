@@ -198,3 +198,18 @@ def test_deviations_of_too_few(f):
 def test_the_derivative_of_a_deviation_takes_its_differences():
     text = ad.value_and_grad(lambda x: np.var(x, axis=0).sum() + np.std(x, axis=0).prod()).source(ARRAYS["matrix"])
     assert text.count("x - ") == 1, text
+
+
+def test_a_mean_in_front_of_a_pullback_asks_no_cotangent_for_the_number_of_elements():
+    def f(x, m):
+        v = np.zeros(4)
+        v[::2] = x[::2]
+        w = x if np.mean(v) > 3 else m @ v
+        return (m * np.sin(w)).sum(axis=0)
+
+    x, m = ARRAYS["vector"][:4], ARRAYS["matrix"][[0, 1, 2, 0]]
+    value, pullback = ad.vjp(f, x, m)
+    assert np.array_equal(value, f(x, m))
+    (by_x, _), seed = pullback(np.ones(4)), 0.1 * np.arange(4.0)
+    np.testing.assert_allclose(by_x, differences(lambda x: f(x, m).sum(), x), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(pullback(seed)[0], differences(lambda x: seed @ f(x, m), x), rtol=1e-6, atol=1e-9)
