@@ -27,8 +27,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import COMPACT, IF, LOOP, Function, Op, Region, Value, type_of
-from ..ir.opset import COPY, GET, STORES
-from ..ir.orders import IN_C_ORDER, KEEP_C_ORDER
+from ..ir.opset import COPY, GET, IN_C_ORDER, KEEP_C_ORDER, STORES
 from ..ir.rewrite import enclosing
 
 # What they give for matrices is in C order.

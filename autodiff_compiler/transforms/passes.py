@@ -35,7 +35,7 @@ from ..errors import InternalError
 from ..ir.budget import doing
 from ..ir.core import DERIVED, LOOP, Function, Value
 from ..ir.custom import CUSTOMS
-from ..ir.opset import ADDAT, CHECKPOINT, GET, KEEP_WITHIN, MUL, SET, STACK_NEW
+from ..ir.opset import ADD, ADDAT, CHECKPOINT, GET, KEEP_WITHIN, MUL, SET, STACK_NEW, SUB
 from ..ir.rewrite import has_ducks
 from ..late import late
 from ..records import mutable_record, record
@@ -320,6 +320,12 @@ def _has_products(task: Task) -> bool:
     return sum([op.result.type.kind == "array" for op in products]) > 1
 
 
+def _has_negatives(task: Task) -> bool:
+    """The derivative has a negative number among the operands of an operation of its own."""
+    own = [op for op in task.fn.body.walk() if op.tag == DERIVED and op.prim in (ADD, SUB, MUL)]
+    return any(type(x) is float and x < 0.0 for op in own for x in op.args)
+
+
 def _may_have_numbers(task: Task) -> bool:
     """Some loop may read or store an element of an array, or compute with a number of NumPy's."""
     return any(
@@ -379,7 +385,8 @@ PASSES: tuple[Pass, ...] = (
     Pass("adjoint", "factors", lambda task: merge_factors(task.fn),
          "an adjoint", "no two numbers are factors of one product", lambda task: task.optimise),
     Pass("adjoint", "turned signs", _changing("turned_signs", "turn_signs"),
-         "an adjoint", "no product with a negative number is added", lambda task: task.optimise, on="+ - accum addat"),
+         "an adjoint", "no product with a negative number is added",
+         lambda task: task.optimise and _has_negatives(task), on="+ - accum addat"),
     Pass("adjoint", "collect", _plain("collect", "collect"),
          "an adjoint", "no reversed loop adds outer products to a matrix that it does nothing else with",
          lambda task: _has_regions(task) and _carries_matrix(task), on="loop"),
@@ -470,7 +477,7 @@ PASSES: tuple[Pass, ...] = (
          on="np.sum"),
     Pass("print", "turned signs", _changing("turned_signs", "turn_signs"),
          "an adjoint that nobody differentiates again", "no product with a negative number is added",
-         lambda task: task.optimise, on="+ - accum addat"),
+         lambda task: task.optimise and _has_negatives(task), on="+ - accum addat"),
     Pass("print", "transposes", _plain("transposes", "turn_products"),
          "an adjoint that nobody differentiates again", "no product of matrices is transposed",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn),
