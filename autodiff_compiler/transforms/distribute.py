@@ -50,7 +50,7 @@ from ..operations.linalg import DOT, EINSUM, MATMUL
 from ..records import record
 from .algebra import install
 from .filling import affine, counted, rows_behind
-from .simplify import in_bounds, is_total_in
+from .simplify import in_bounds, is_in_range, is_total_in
 
 if TYPE_CHECKING:
     from .kept_rows import keep_rows, product_of_rows, sum_of_rows, unsigned
@@ -244,6 +244,8 @@ class Rows:
             return None
         if sink.op.prim is ADDAT and not self.is_fixed(sink.op.args[1]):
             return self.added_to_rows(sink)
+        if sink.op.prim is ADDAT and not self.are_on_axes(sink.op.args[1][0][1], sink.op.args[0].type.dims):
+            return None
         value, negative = unsigned(sink.value)
         product, total = product_of_rows(sink.value), sum_of_rows(value)
         op = sink.value.op if type(sink.value) is Value else None
@@ -302,6 +304,15 @@ class Rows:
     def is_item(self, item: Any) -> bool:
         parts = (item.start, item.stop, item.step) if type(item) is slice else (item,)
         return type(item) in (slice, int, Value) and all(map(self.is_place, parts))
+
+    def are_on_axes(self, items: Any, dims: Any) -> bool:
+        """The subscripts name places of the array, also if no iteration has asked."""
+        if self.runs:
+            return True
+        return len(items) <= len(dims or ()) and all(
+            type(item) is slice or is_in_range(*((None, item) if type(item) is int else (item, 0)), d, self.parent)
+            for item, d in zip(items, dims)
+        )
 
     def added_to_rows(self, sink: Sink) -> tuple[Any, Value] | None:
         base, path = sink.op.args[:2]
@@ -379,7 +390,7 @@ class Rows:
         offset = affine(index, self.loop) if type(index) is Value else None
         if offset is None or self.first + offset < 0 or len(rest) >= len(dims):
             return None
-        if not all(map(self.is_item, rest)):
+        if not all(map(self.is_item, rest)) or not self.are_on_axes(rest, dims[1:]):
             return None
         start = self.first + offset
         behind = rows_behind(self.loop, dims[0], offset)

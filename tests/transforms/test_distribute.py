@@ -258,3 +258,37 @@ def test_the_negative_of_what_the_loop_carries():
     x = W * 1.0
     np.testing.assert_allclose(ad.grad(f)(x, 4), ad.grad(f, optimize=False)(x, 4), rtol=1e-12)
     np.testing.assert_allclose(ad.grad(f)(x, 4), differences(lambda z: f(z, 4), x), rtol=1e-6, atol=1e-9)
+
+
+def one_number(x, m):
+    s = 0.0
+    for i in range(len(m)):
+        s = s + x[3] * m[i, 0]
+    return s
+
+
+def one_column(x, m):
+    s = 0.0
+    for i in range(len(m)):
+        s = s + x[0] * m[i, 3]
+    return s + np.sum(m)
+
+
+def two_rows_on(x, m):
+    n = len(x)
+    m = np.zeros((n, n))
+    for i in range(2, n):
+        m[i - 2, 1] -= x[0]
+    return np.sum(m * m)
+
+
+@pytest.mark.parametrize("f", [one_number, one_column, two_rows_on])
+def test_places_that_no_iteration_names(f):
+    """Nothing is added behind a loop to a place that is not there, if the loop has not asked for it."""
+    for n in (0, 1, 2):
+        np.testing.assert_array_equal(ad.grad(f)(np.ones(n), np.ones((0, 2))), np.zeros(n))
+    x, m = RNG.normal(size=5), RNG.normal(size=(3, 5))
+    np.testing.assert_allclose(ad.grad(f)(x, m), differences(f, x, m), rtol=1e-6, atol=1e-8)
+    if f is not two_rows_on:
+        with pytest.raises(IndexError):
+            ad.grad(f)(np.ones(1), np.ones((2, 1)))
