@@ -211,7 +211,7 @@ class _Rows:
         """The result of a new operation in front of all of these."""
         first = group[0]
         region, at = first.home, first.home.ops.index(first.statement())
-        root, more = first.index
+        root, more = _split(first.op.args[1]) or first.index  # it may have just been moved
         made = []
         index: Any = more if root is None else root
         if root is not None and more:

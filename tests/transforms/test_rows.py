@@ -251,3 +251,23 @@ def test_a_row_that_is_moved_with_its_elements():
             value, gradient = ad.value_and_grad(fn)(x, n)
             assert value == fn(x, n)
             assert gradient == pytest.approx(differences(lambda x, fn=fn, n=n: fn(x, n), x), rel=1e-5, abs=1e-6)
+
+
+def rows_of_a_list(a, x, at):
+    """Where a list says which row it is, the read of the list leaves the inner loop, too."""
+    n = len(x)
+    y = np.zeros((n, n))
+    for i in range(2, n):
+        for _ in range(2, n):
+            y[at[i - 1], 1] = a * x[i]
+            y[at[i - 1], -1] = 2.0 * a
+    return np.sum(y * y)
+
+
+def test_a_row_whose_place_is_moved():
+    at = np.array([1, 0, 2, 1, 0])
+    for n in (1, 2, 3, 5):
+        x = np.linspace(0.2, 1.4, n)
+        value, gradient = ad.value_and_grad(rows_of_a_list)(0.5, x, at[:n])
+        assert value == rows_of_a_list(0.5, x, at[:n])
+        assert gradient == pytest.approx(differences(rows_of_a_list, 0.5, x, at[:n]), rel=1e-6, abs=1e-8)
