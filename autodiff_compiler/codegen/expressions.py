@@ -18,6 +18,7 @@ def f_grad(x, a, b):
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 import operator
 import re
@@ -27,7 +28,7 @@ import numpy as np
 
 from ..ir import opset
 from ..ir.core import COMPACT, DERIVED, LOOP, LOOSE, Loc, Op, Prim, Value, type_of
-from ..ir.rewrite import enclosing
+from ..ir.rewrite import enclosing, joined_from
 from ..ir.spelling import identifier, literal, requoted
 from ..ir.types import same_dtype
 from ..operations.choices import OVER, QUOTIENT, RATIO
@@ -187,10 +188,11 @@ class Printer:
         if prim.fn in (operator.matmul, np.matmul) and len(args) == 2:
             is_free = op.tag == COMPACT or (op.tag == DERIVED and not op.again)
             is_free = self.quick or (is_free and all(map(_has_whole_rows, args)) and self.is_called(args[0], op))
-            if all(map(_is_float_vector, args)) or (is_free and all(map(_is_float_matrix, args))):
+            forward = op.tag == DERIVED or all(map(_goes_forward, args))
+            if (forward and all(map(_is_float_vector, args))) or (is_free and all(map(_is_float_matrix, args))):
                 # Of two vectors, `dot` is the same and twice as fast; of matrices it has less to decide. What it gives
-                # for a matrix with strides may differ in the last digits, so of the function's own products those that
-                # may have one stay.
+                # for a matrix with strides, or for a vector that is read backwards, may differ in the last digits, so
+                # of the function's own products those that may have one stay.
                 return self.product(op)
         if prim.fn in _AS_OPERATOR and len(args) == 2 and not op.kwargs:
             if any(type_of(a).kind in ("array", "generic") for a in args):
@@ -363,6 +365,34 @@ def _first_factor(p: Printer, y: Any) -> Any:
 def _is_float_vector(x: Any) -> bool:
     t = type_of(x)
     return t.kind == "array" and t.ndim == 1 and t.is_float and t.duck is None
+
+
+@functools.cache
+def _backwards() -> set[Prim]:
+    return {opset.SPREAD, *[opset.PRIMS[fn] for fn in (np.broadcast_to, np.flip, np.flipud, np.fliplr)]}
+
+
+def _goes_forward(x: Any) -> bool:
+    """The vector is not known to be read backwards, or to be one number many times: `dot` copies such a one."""
+    waiting, seen = [x], set[Value]()
+    while waiting:
+        v = waiting.pop()
+        if type(v) is not Value or v in seen:
+            continue
+        seen.add(v)
+        if v.op is None or v.op.regions:
+            if v.region is None or v.region.params[0] is not v:  # (what a loop runs over)
+                waiting += joined_from(v, None)
+        elif v.op.prim in _backwards():
+            return False
+        elif v.op.prim is opset.GET:
+            cuts = [i for kind, items, *_ in v.op.args[1] if kind == "index" for i in items if type(i) is slice]
+            if not all(i.step is None or (type(i.step) is int and i.step > 0) for i in cuts):
+                return False
+            waiting.append(v.op.args[0])
+        elif v.op.prim.alias != "fresh":
+            waiting += v.op.args[:1]
+    return True
 
 
 def _is_float_matrix(x: Any) -> bool:

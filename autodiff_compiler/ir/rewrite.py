@@ -53,7 +53,7 @@ def stands_before(first: Op, op: Op) -> bool:
     return home.ops.index(first) < home.ops.index(at)
 
 
-def joined_from(v: Value, loop: Op) -> list[Any]:
+def joined_from(v: Value, loop: Op | None) -> list[Any]:
     """What a value that a branch or a loop hands on is on the paths that lead to it. What `loop` starts with is left
     out."""
     op = v.op if v.op is not None else v.region.op if v.region is not None else None

@@ -96,3 +96,39 @@ def test_the_function_s_products_keep_their_signs_in_front(f):
     x, y = np.array([1.0, -1.0]), np.ones(2)
     for left in [x] if f is angle else [x, np.array([[1.0, -1.0], [2.0, -2.0]])]:
         assert ad.value_and_grad(f)(left, y)[0] == f(left, y)
+
+
+def with_the_last_first(w, x):
+    return w @ x[::-1]
+
+
+def with_one_number(w, x):
+    return w @ np.broadcast_to(x[0], x.shape)
+
+
+def with_a_flipped_one(w, x):
+    return np.flip(w) @ x
+
+
+def of_either(w, x):
+    v = x[::-1] if x[0] > 0.0 else x
+    return v @ w
+
+
+def of_what_a_loop_turns(w, x):
+    y = x[::-1]
+    for _ in range(2):
+        w = w * (y @ w)
+        y = w[::-1]
+    return w @ y
+
+
+@pytest.mark.parametrize(
+    "f", [with_the_last_first, with_one_number, with_a_flipped_one, of_either, of_what_a_loop_turns]
+)
+def test_a_vector_that_is_read_backwards_is_not_copied(f):
+    """``w.dot(x[::-1])`` copies the vector, and the last digits of the sum are others."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        w, x = rng.normal(size=(2, 37))
+        assert ad.value_and_grad(f)(w, x)[0] == f(w, x)
