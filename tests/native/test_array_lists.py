@@ -246,14 +246,19 @@ def heat(u: Any, r: Any) -> Any:
 
 
 def test_bits_are_those_of_numpy() -> None:
+    """Without the passes that are for NumPy code alone, and that round gradients in another way."""
     u = np.linspace(0.0, 1.0, 30)
+    plain = "-scalings, -common factors"
     for snapshots in (1, 3, 8, 100):
         for n in (0, 1, 5, 40):
             f = lambda u, n, k=snapshots: heat(u, ad.checkpointed(range(n), snapshots=k))
-            got, want = (ad.grad(f, backend=b)(u, n) for b in ("native", "numpy"))
+            got, want = (ad.grad(f, backend=b, optimize=plain)(u, n) for b in ("native", "numpy"))
             np.testing.assert_array_equal(got, want)
     for budget in (2500, 5000, 10**6):
-        got, want = (ad.grad(heat, backend=b, max_residual_bytes=budget)(u, range(40)) for b in ("native", "numpy"))
+        got, want = (
+            ad.grad(heat, backend=b, optimize=plain, max_residual_bytes=budget)(u, range(40))
+            for b in ("native", "numpy")
+        )
         np.testing.assert_array_equal(got, want)
 
 
