@@ -116,6 +116,7 @@ def _lists_first(lines: list[Line]) -> list[Line]:
     out = [line for line in lines if _is_list(line)]
     rest = [line for line in lines if not _is_list(line)]
     both = set(layout.words(out)) & {name for line in rest if isinstance(line, Assignment) for name in line.names}
+    both |= {name for line in out for name in line.names} & set(layout.words(rest))  # type: ignore[attr-defined]
     return lines if both else [*out, *rest]
 
 
@@ -153,6 +154,10 @@ def _make_in_head(block: Block, out: list[Line], depth: int, counts: Counter[str
             return
         if not isinstance(line, Assignment) or not _is_list(line) or counts[line.names[0]] != 2:
             continue
+        if any(
+            isinstance(x, Assignment) and not set(x.names).isdisjoint(WORD.findall(line.value)) for x in out[k + 1 :]
+        ):
+            continue  # the array has lost its name
         text, count = re.subn(rf"\b{line.names[0]}\b", line.value, block.text)
         if count == 1 and len(f"for {text}:") + 4 * depth <= LONG:
             block.text = text

@@ -431,3 +431,35 @@ def test_many_numbers_of_an_array() -> None:
     text = check(f, np.linspace(0.1, 0.7, 7), np.array([0.3, 0.5, 0.2]))
     assert "items = [" in text and "np.array([*items, " in text, text
     assert len(re.findall(r"^ +\w+,$", text, re.MULTILINE)) == 0, text
+
+
+def test_a_list_is_made_while_its_array_has_its_name() -> None:
+    def lines_of(*given: tuple[str, str]) -> list[str]:
+        lines: list[Line] = [Assignment([name], "=", value) for name, value in given]
+        return [line.text for line in on_one_line([*lines, Block("for", "x_i in r", ["s += x_i"], binds=["x_i"])])]
+
+    assert lines_of(("r", "x.tolist()"), ("s", "0.0")) == ["s = 0.0", "x_i in x.tolist()"]
+    assert lines_of(("r", "x.tolist()"), ("x", "[]"), ("s", "0.0")) == ["r = x.tolist()", "x, s = [], 0.0", "x_i in r"]
+    assert lines_of(("s", "r"), ("r", "x.tolist()"))[0] == "s = r"
+
+
+def stored_and_read_again(x: Any, w: Any) -> Any:
+    s = 0.1
+    b = np.zeros(len(x))
+    for i in range(1, len(w)):
+        b[i - 1] = s - -x[i]
+    for i in range(len(x)):
+        s = b[i] * 2.0 * s
+        b[i] = s
+    return b, s
+
+
+def test_a_list_that_is_appended_to_under_the_name_of_the_array_that_is_read() -> None:
+    x, w, dx = np.linspace(0.5, 2.0, 4), np.ones(4), np.array([0.1, -0.4, 0.7, 0.2])
+    _, pushforward = ad.linearize(stored_and_read_again, x, w)
+    h = 1e-6
+    (above, s_above), (below, s_below) = (stored_and_read_again(x + d * dx, w) for d in (h, -h))
+    for _ in range(3):
+        b_dot, s_dot = pushforward(dx, w)
+        np.testing.assert_allclose(b_dot, (above - below) / (2.0 * h), rtol=1e-6, atol=1e-8)
+        assert abs(s_dot - (s_above - s_below) / (2.0 * h)) < 1e-6
