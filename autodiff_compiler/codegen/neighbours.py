@@ -116,7 +116,7 @@ def _lists_first(lines: list[Line]) -> list[Line]:
     out = [line for line in lines if _is_list(line)]
     rest = [line for line in lines if not _is_list(line)]
     both = set(layout.words(out)) & {name for line in rest if isinstance(line, Assignment) for name in line.names}
-    both |= {name for line in out for name in line.names} & set(layout.words(rest))  # type: ignore[attr-defined]
+    both |= {name for line in out if isinstance(line, Assignment) for name in line.names} & set(layout.words(rest))
     return lines if both else [*out, *rest]
 
 

@@ -310,7 +310,8 @@ class Rows:
         if self.runs:
             return True
         return len(items) <= len(dims or ()) and all(
-            type(item) is slice or is_in_range(*((None, item) if type(item) is int else (item, 0)), d, self.parent)
+            type(item) is slice
+            or (is_in_range(None, item, d, self.parent) if type(item) is int else is_in_range(item, 0, d, self.parent))
             for item, d in zip(items, dims)
         )
 
