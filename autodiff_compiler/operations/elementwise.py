@@ -233,13 +233,15 @@ elementwise((ABS, np.absolute, math.fabs, np.fabs), ...)
 
 @vjp((ABS, np.absolute, math.fabs, np.fabs), "x")
 def _absolute(g: Any, out: Any, x: Any) -> Any:
+    if not lib.may_be_complex(x):
+        # (Each factor stays where it is: the others may be too large, or too small, for a product without it.)
+        for multiple, other in ((out, x), (x, out)):
+            product = roots.unsigned(g, multiple, other)
+            if product is not None:
+                return product
     rest = roots.without(g, out)
     if rest is not None:
         return rest * conj(x)
-    if not lib.may_be_complex(x):
-        rest = roots.unsigned(g, x, out)
-        if rest is not None:
-            return rest
     # That of a complex number is a norm, with a kink at 0. The sign of a real one is a step.
     return g * (conj(roots.over(x, out)) if lib.may_be_complex(x) else np.sign(x))
 

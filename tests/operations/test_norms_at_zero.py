@@ -109,3 +109,15 @@ def test_a_multiple_by_a_number_and_by_an_array():
     """The number of the first one was added to in place."""
     x = np.array([-1.0, 0.3, 2.0])
     np.testing.assert_allclose(ad.grad(sizes_of_sizes)(x), differences(sizes_of_sizes, x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("s", [1e22, 1e-22])
+def test_the_size_of_a_number_stays_beside_its_scale(s):
+    """The square of the scale has no float32, nor is it needed: the scaled number is about one."""
+
+    def f(y, s):
+        return np.sum(np.exp(-((np.abs(y) * s) ** 2)))
+
+    y = np.array([0.5, -1.0])
+    (found,) = ad.grad(f, argnums=(0,))((y / s).astype(np.float32), s)
+    np.testing.assert_allclose(found, -2.0 * y * np.exp(-y * y) * s, rtol=1e-5)
