@@ -27,8 +27,9 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import COMPACT, IF, LOOP, Function, Op, Region, Value, type_of
-from ..ir.opset import COPY, GET, IN_C_ORDER, KEEP_C_ORDER, STORES
+from ..ir.opset import COPY, GET, STORES
 from ..ir.rewrite import enclosing
+from ..ir.roles import IN_C_ORDER, KEEP_C_ORDER
 
 # What they give for matrices is in C order.
 _OF_MATRICES = frozenset({"@", "np.matmul", "np.linalg.solve", "np.linalg.inv", "np.linalg.cholesky"})

@@ -14,8 +14,8 @@ import numpy as np
 from ..errors import AliasError, ArgumentError, RuleLookupError, SourceUnavailableError, is_interruption
 from ..ir.core import IF, TRY, Prim, Value, leaves, structural_key, type_of
 from ..ir.foreign import CALLED, EFFECTS, is_inert, is_weak, leaves_alone, loaded, root_module, runs_own_code
-from ..ir.opset import COPY, IN_C_ORDER, KEEP_C_ORDER, lookup, opaque
-from ..ir.roles import KNOWN, flags_of, is_numpys, names_of, signature_of
+from ..ir.opset import COPY, lookup, opaque
+from ..ir.roles import IN_C_ORDER, KEEP_C_ORDER, KNOWN, flags_of, is_numpys, names_of, signature_of
 from ..ir.sites import CALL_OBJECT, GET_ITEM, GET_NEXT
 from ..late import load
 from ..lowered import lowering_of

@@ -1,4 +1,7 @@
-"""What the parameters of NumPy's functions are: where NumPy makes an array of a list, the compiler does."""
+"""What the parameters of NumPy's functions are, and how their results lie in memory.
+
+Where NumPy makes an array of a list, the compiler does.
+"""
 
 from __future__ import annotations
 
@@ -136,3 +139,13 @@ def flags_of(fn: Any) -> frozenset[str]:
     parameters = signature.parameters.values() if signature is not None else ()
     found = {p.name for p in parameters if type(p.default) is bool}
     return frozenset({*found, "keepdims"} - {"optimize"})  # np.einsum takes True there, and not 1
+
+
+# Which functions of NumPy's give new arrays whose axes are in C order in memory, by the names of their primitives.
+IN_C_ORDER = frozenset({"np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.eye", "np.identity", "np.dot"})
+# Their results are new, and in C order if their operands are, besides those of elementwise functions.
+KEEP_C_ORDER = frozenset({
+    "np.sum", "np.mean", "np.prod", "np.max", "np.min", "np.amax", "np.amin", "np.std", "np.var", "np.cumsum",
+    "np.cumprod", "np.where", "np.zeros_like", "np.ones_like", "np.full_like", "np.empty_like", "np.stack",
+    "np.concatenate", "np.vstack", "np.hstack", "np.outer", "np.clip", "np.tile", "np.array", "np.copy", "np.round",
+})  # fmt: skip

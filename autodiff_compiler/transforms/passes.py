@@ -59,19 +59,16 @@ bundle = late(__package__, "bundle", "bundle")
 one_code = late(__package__, "exits", "one_code")
 add_parts, store_first, store_sums = late(__package__, "first_stores", "add_parts", "store_first", "store_sums")
 share_helpers = late(__package__, "helpers", "share_helpers")
-hoist_invariants, hoist_numbers = late(__package__, "invariants", "hoist_invariants", "hoist_numbers")
 combine, stack_cotangents, stack_tangents = late(
     __package__, "jacobian", "combine", "stack_cotangents", "stack_tangents"
 )
 push_forward = late(__package__, "jvp", "push_forward")
 simplify_masks = late(__package__, "masks", "simplify_masks")
-numbers = late(__package__, "numbers", "numbers")
 has_products, multiply_at_once = late(__package__, "products", "has_products", "multiply_at_once")
 by_public_functions = late(__package__, "public_functions", "by_public_functions")
 reassociate = late(__package__, "reassociate", "reassociate")
 check_first, share = late(__package__, "residual_budget", "check_first", "share")
 take_shortcuts = late(__package__, "shortcuts", "take_shortcuts")
-share_loops = late(__package__, "sweeps", "share_loops")
 push_series = late(__package__, "taylor", "push_series")
 carry_items = late(__package__, "carried_items", "carry_items")
 own_lists = late(__package__, "own_lists", "own_lists")
@@ -201,6 +198,31 @@ def _changing(module: str, name: str) -> Callable[[Task], bool]:
     return lambda task: bool(_apply(run, task))
 
 
+def _sharing(module: str, name: str) -> Callable[[Task], bool]:
+    """The same for one behind which the pass "common" has to run."""
+    run = late(__package__, module, name)
+
+    def go(task: Task) -> bool:
+        changed = bool(_apply(run, task))
+        task.shared = task.shared or changed
+        return changed
+
+    return go
+
+
+def _merging(module: str, name: str) -> Callable[[Task], bool]:
+    """The same for one that leaves operations that are equal: divisions whose divisors are known are plain ones."""
+    run = late(__package__, module, name)
+
+    def go(task: Task) -> bool:
+        changed = bool(_apply(run, task))
+        if changed:
+            merge_equal(task.fn)
+        return changed
+
+    return go
+
+
 def _apply(run: Callable[..., Any], task: Task) -> Any:
     """Run a pass that calls what it is given in front of its first change. What it returns is true if it made one."""
     changed = run(task.fn, task.before_change)
@@ -216,28 +238,9 @@ def _announce(task: Task) -> None:
         task.before_change = None
 
 
-def _share_loops(task: Task) -> bool:
-    changed = _apply(share_loops, task)
-    task.shared = task.shared or bool(changed)
-    return bool(changed)
-
-
-def _hoist_invariants(task: Task) -> bool:
-    changed = _apply(hoist_invariants, task)
-    task.shared = task.shared or bool(changed)
-    return bool(changed)
-
-
 def _reassociate(task: Task) -> None:
     _announce(task)
     reassociate(task.fn)
-
-
-def _hoist_numbers(task: Task) -> bool:
-    changed = _apply(hoist_numbers, task)
-    if changed:
-        merge_equal(task.fn)
-    return bool(changed)
 
 
 def _carry_items(task: Task) -> None:
@@ -272,13 +275,6 @@ def _bundle(task: Task) -> None:
 def _public_functions(task: Task) -> None:
     _announce(task)
     by_public_functions(task.fn)
-
-
-def _numbers(task: Task) -> bool:
-    changed = _apply(numbers, task)
-    if changed:
-        merge_equal(task.fn)  # divisions whose divisors are known are plain ones now, and some are equal
-    return bool(changed)
 
 
 def _take_shortcuts(task: Task) -> None:
@@ -431,11 +427,11 @@ PASSES: tuple[Pass, ...] = (
          "a function that nobody differentiates again", "its sums may be rounded in another way",
          lambda task: _reassociating.get() and not task.loops and not has_ducks(task.fn),
          kept="reassociate=True asks for it"),
-    Pass("print", "sweeps", _share_loops,
+    Pass("print", "sweeps", _sharing("sweeps", "share_loops"),
          "an adjoint that is printed as one function", "a loop whose iterations only add is reversed as it runs",
          lambda task: task.split is None and _has_regions(task),
          on="loop"),
-    Pass("print", "invariants", _hoist_invariants,
+    Pass("print", "invariants", _sharing("invariants", "hoist_invariants"),
          "a function that nobody differentiates again", "no loop computes what it does not change",
          lambda task: not task.loops and _has_regions(task),
          on="loop"),
@@ -498,11 +494,11 @@ PASSES: tuple[Pass, ...] = (
          lambda task: has_ducks(task.fn), kept="arrays of other libraries have no other operations"),
     Pass("print", "dead code", lambda task: drop_dead(task.fn, last=task.optimise),
          "any function", "no operation is left that nothing needs: a read by dead code may ask for a copy", kept=DEAD),
-    Pass("print", "numbers", _numbers,
+    Pass("print", "numbers", _merging("numbers", "numbers"),
          "any function", "numbers that loops compute one by one are Python's, their arrays are lists",
          lambda task: not task.loops and _has_regions(task) and _may_have_numbers(task) and not has_ducks(task.fn),
          on="loop"),
-    Pass("print", "steady", _hoist_numbers,
+    Pass("print", "steady", _merging("invariants", "hoist_numbers"),
          "a function that nobody differentiates again", "no loop over numbers computes one that it does not change",
          lambda task: not task.loops and _has_regions(task),
          on="loop"),

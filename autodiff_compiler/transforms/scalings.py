@@ -1,4 +1,4 @@
-"""Scalings: a number by which all that is computed of an array of an adjoint is multiplied goes to the array.
+"""Scalings: a number multiplies an array of an adjoint once, and not each product that is computed from it.
 
 Takes an adjoint that nobody differentiates again. Where an array is multiplied by a number, and each way on from it,
 through products, sums and stores into zeros, leads to a product with one other number, the array is multiplied by both.

@@ -1,4 +1,4 @@
-"""Turned signs: what is added with a negative number is subtracted with a positive one, and the other way round.
+"""Turned signs: a product with a negative number is subtracted, not added, and the other way round.
 
 Takes an adjoint that nobody differentiates again. Gives the same adjoint, as one writes it: no number changes.
 

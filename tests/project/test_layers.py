@@ -145,7 +145,8 @@ def for_type_checkers_only(tree: ast.Module) -> set[ast.AST]:
     return out
 
 
-LATE = {"late": 1, "_plain": 0, "_changing": 0}  # which argument of these names a module that is imported later
+# Which argument of these names a module that is imported later.
+LATE = {"late": 1, "_plain": 0, "_changing": 0, "_sharing": 0, "_merging": 0}
 
 
 def imports_of(path: Path) -> list[tuple[int, str]]:

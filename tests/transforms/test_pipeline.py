@@ -61,7 +61,7 @@ def named_late() -> list[tuple[str, str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
-            if node.func.id in ("late", "_plain", "_changing"):
+            if node.func.id in ("late", "_plain", "_changing", "_sharing", "_merging"):
                 found += [(node.func.id, texts[0], name) for name in texts[1:]]
     return found
 
@@ -92,7 +92,7 @@ def test_what_is_imported_later_is_there(how: str, module: str, name: str) -> No
     function = getattr(importlib.import_module(f"autodiff_compiler.transforms.{module}"), name)
     needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
     assert how == "late" or len(needed) == 1
-    assert how != "_changing" or list(inspect.signature(function).parameters)[1] == "before_change"
+    assert how in ("late", "_plain") or list(inspect.signature(function).parameters)[1] == "before_change"
 
 
 def broken(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception) -> None:
