@@ -111,8 +111,8 @@ def linearize(
     linear function, and the second.
     options: as for `grad`.
 
-    Raises what `jvp` raises. Where a zero cotangent meets an infinite partial, the tangent may be nan; `jvp` knows
-    better.
+    Raises what `jvp` raises. Where a tangent of zero meets an infinite partial, such as that of ``np.sqrt`` at 0, the
+    result may be nan; `jvp` knows better.
 
     >>> import numpy as np
     >>> import autodiff_compiler as ad

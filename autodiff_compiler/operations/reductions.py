@@ -17,7 +17,7 @@ from ..ir.opset import PRIMS, mark
 from ..ir.types import ANY, PYTHON_DTYPES, Ty, generic
 from . import lib, roots
 from .batching import Batcher, no_rule, stack_axes
-from .lib import call, conj, count, equal, expand, per, spread
+from .lib import call, choose, conj, count, equal, expand, per, spread
 from .record import Rule, jvp, op, passes_on, vjp
 
 # --- sums -------------------------------------------------------------------------------------------------------------
@@ -167,7 +167,8 @@ def _nansum(g: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, ke
 
 @jvp(np.nansum, "a")
 def _nansum_jvp(d: Any, out: Any, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    return np.sum(lib.masked(d, lib.invert(np.isnan(a))), axis=axis, keepdims=keepdims)
+    # The tangent of a value that is nan is nan, too, so a product with zero would keep it.
+    return np.sum(choose(np.isnan(a), 0.0, d), axis=axis, keepdims=keepdims)
 
 
 reduction("np.nanmean", "a: array, axis, dtype, out, keepdims, where: array", _mean_dtype)
@@ -383,7 +384,7 @@ def _norm(g: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims:
     size = np.absolute(x)
     ratio = roots.over(size, expand(out, axis, keepdims, x))
     # A zero element has derivative 0; its power would be infinite for ord < 1.
-    power = ratio ** (ord - 1) if ord > 1 else lib.choose(equal(size, 0), 1.0, ratio) ** (ord - 1)
+    power = ratio ** (ord - 1) if ord > 1 else choose(equal(size, 0), 1.0, ratio) ** (ord - 1)
     return wide * power * conj(np.sign(x))
 
 

@@ -85,6 +85,7 @@ class Task:
     optimise: bool = True
     use_up: bool = False
     masks: bool | None = True
+    transposed: bool = False  # the adjoint is differentiated by its cotangents: they stand for tangents
     count: int = 0  # how many results are cotangents
     handed_on: Container[int] = ()  # the results that have no tangents
     split: int | None = None  # how many results belong to the forward sweep, if the backward sweep is a function
@@ -153,7 +154,7 @@ def _differentiate(task: Task) -> None:
         check_first(task.fn)
     task.fn = differentiate(
         task.fn, task.wrt, seeds=task.seeds, keep_results=task.keep_results, optimise=_wanted(task, "peepholes"),
-        use_up=task.use_up, masks=task.masks, adjoint=adjoint,
+        use_up=task.use_up, masks=task.masks, transposed=task.transposed, adjoint=adjoint,
     )  # fmt: skip
 
 

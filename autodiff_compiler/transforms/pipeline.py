@@ -137,15 +137,14 @@ def _transposed_twice(fn: Function, wrt: Sequence[int], moving: Sequence[int]) -
     """The pullback of the pullback, which takes tangents to tangents; None if something decides by a cotangent."""
     count = len(fn.results)
     seeds = [None if k in moving else False for k in range(count)]
-    back = run_stage("adjoint", Task(fn, wrt, seeds, keep_results=True, masks=None)).fn
+    back = run_stage("adjoint", Task(fn, wrt, seeds, keep_results=True, masks=None, transposed=True)).fn
     first = len(back.params) - len(moving)
     del back.meta["seed_params"]
     for bar, k in zip(back.params[first:], moving):
         bar.type = type_of(back.results[k])  # no caller gives it, so it is what is most convenient
     seeds = [*[False] * count, *[None] * len(wrt)]
-    again = run_stage(
-        "adjoint", Task(back, range(first, len(back.params)), seeds, keep_results=True, masks=None)
-    ).fn  # fmt: skip
+    given = range(first, len(back.params))
+    again = run_stage("adjoint", Task(back, given, seeds, keep_results=True, masks=None, transposed=True)).fn
     body = again.body
     body.exit = (*body.exit[:count], *body.exit[count + len(wrt) :])
     tangents = dict(zip(body.params[len(body.params) - len(wrt) :], [fn.params[k].type for k in wrt]))

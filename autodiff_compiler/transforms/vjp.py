@@ -78,7 +78,8 @@ Bars = dict[Value, Any]  # the cotangents of values, as far as they are known
 
 def differentiate(
     fn: Function, wrt: Sequence[int], *, seeds: Sequence[Any] | None = None, keep_results: bool = False,
-    optimise: bool = True, use_up: bool = False, masks: bool | None = True, adjoint: Any = None,
+    optimise: bool = True, use_up: bool = False, masks: bool | None = True, transposed: bool = False,
+    adjoint: Any = None,
 ) -> Function:  # fmt: skip
     """The adjoint of `fn` with respect to the parameters numbered `wrt`.
 
@@ -88,18 +89,19 @@ def differentiate(
     sweep. Without `optimise`, operations are what the rules say, and whatever is out of scope is saved. `use_up`: the
     result is built in `fn`, which nobody needs any more. `adjoint`: what makes the adjoints of checkpoints; without it,
     they are reversed as branches are. `masks`: zeros that are sure stay zero beside infinity;
-    see `transforms.zeros.Cotangents`.
+    `transposed`: cotangents stand for tangents; see `transforms.zeros.Cotangents`.
     """
     forward = fn if use_up else clone_function(fn)[0]
     outputs = None if seeds is None else [v for v, seed in zip(forward.body.exit, seeds) if seed is not False]
-    reverse = Reverse(forward, [forward.params[i] for i in wrt], optimise, masks, outputs, adjoint)
+    wanted = [forward.params[i] for i in wrt]
+    reverse = Reverse(forward, wanted, optimise, masks, outputs, adjoint, transposed)
     return reverse.run(seeds, keep_results, fn)
 
 
 class Reverse:
     def __init__(
         self, forward: Function, wrt: list[Value], optimise: bool, masks: bool | None = True,
-        outputs: list[Any] | None = None, adjoint: Any = None,
+        outputs: list[Any] | None = None, adjoint: Any = None, transposed: bool = False,
     ):  # fmt: skip
         self.fn = forward
         self.adjoint = adjoint
@@ -118,7 +120,7 @@ class Reverse:
         if optimise:
             algebra.install(self.b)
         self.b.tag = DERIVED
-        self.b.cotangents = Cotangents(self.b, forward.body, wrt, masks)
+        self.b.cotangents = Cotangents(self.b, forward.body, wrt, masks, transposed)
 
     def run(self, seeds: Sequence[Any] | None, keep_results: bool, source: Function) -> Function:
         body = self.fn.body

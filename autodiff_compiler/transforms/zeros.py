@@ -60,13 +60,18 @@ class Cotangents:
 
     shared = True  # a cotangent usually has several uses
 
-    def __init__(self, b: Builder, body: Region, inputs: Iterable[Value], masks: bool | None = True):
+    def __init__(
+        self, b: Builder, body: Region, inputs: Iterable[Value], masks: bool | None = True, transposed: bool = False
+    ):  # fmt: skip
         self.b = b
         self.body = body
         self.inputs = list(inputs)
         self.tag = b.tag
         # False: zero times an infinite partial is nan, except for the partial of a root. None: for all partials.
         self.masks = masks
+        # The cotangents of this adjoint, or of the one that is made of it, are tangents. A tangent that a choice leaves
+        # out may be nan: that of ``sin(x) / x`` at 0.
+        self.transposed = transposed
         self._varied: dict[Value, int] = {}
         self._forward: set[Region] = set()
         self._known: dict[Value, int] = {}
@@ -144,6 +149,8 @@ class Cotangents:
 
     def may_be_infinite(self, g: Any) -> bool:
         """The cotangent may be infinite where the function is finite: it came through a root, or that is not known."""
+        if self.transposed:
+            return True
         if self._has_roots is None:
             self._has_roots = any(op.tag != self.tag and _is_root(op) for op in self.body.walk())
         return self._has_roots and self.may_have_divided(g)

@@ -216,3 +216,48 @@ def test_calls_of_one_adjoint_are_not_merged() -> None:
     want = (ad.grad(forks)(0.9 + h) - ad.grad(forks)(0.9 - h)) / (2.0 * h)
     for found in (ad.hessian(forks)(0.9), ad.hvp(forks)(0.9, 1.0), ad.derivative(ad.grad(forks))(0.9)):
         np.testing.assert_allclose(found, want, rtol=1e-6)
+
+
+# Choices that keep out what is nan or infinite at 0 and below. A product with the mask would keep its tangent.
+HOLE = np.array([0.0, 1.5, -1.0, 0.3, 2.0])
+
+
+def overwritten(x: Any) -> Any:
+    y = np.log(x)
+    y[x <= 0] = 0.0
+    return y * x
+
+
+def one_by_one(x: Any) -> Any:
+    out = np.zeros_like(x)
+    for k in range(len(x)):
+        t = np.log(x[k])
+        out[k] = t * x[k] if np.isfinite(t) else 0.0
+    return out
+
+
+CHOICES = {
+    "quotient": lambda x: np.where(x != 0, np.sin(x) / x, 1.0),
+    "two quotients": lambda x: np.sum(np.where(x != 0, np.sin(x) / x, 1.0) * np.where(x != 0, np.cos(x) / x, 1.0)),
+    "logarithm": lambda x: np.sum(np.where(x > 0, np.log(x), 0.0)),
+    "running mean": lambda x: np.where(x > 0, np.cumsum(x) / x, 0.0),
+    "power": lambda x: np.where(x > 0, x**0.5, 0.0),
+    "select": lambda x: np.select([x > 1, x > 0], [x**2, np.log(x)], default=0.0),
+    "choose": lambda x: np.choose(np.where(x > 0, 0, 1), [np.log(x), x]),
+    "nan_to_num": lambda x: np.nan_to_num(np.log(x)),
+    "nansum": lambda x: np.nansum(x / x * x),
+    "nanmean": lambda x: np.nanmean(1 / x * x),
+    "overwritten": overwritten,
+    "one by one": one_by_one,
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.parametrize("direction", [np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([0.0, 1.0, 0.0, 0.0, 1.0])])
+def test_what_a_choice_leaves_out_does_not_count(name: str, direction: Any) -> None:
+    f = CHOICES[name]
+    with np.errstate(all="ignore"):
+        expected = ad.jacrev(f)(HOLE) @ direction
+        assert np.all(np.isfinite(expected))
+        np.testing.assert_allclose(ad.jvp(f, (HOLE,), (direction,))[1], expected, rtol=1e-12)
+        np.testing.assert_allclose(ad.linearize(f, HOLE)[1](direction), expected, rtol=1e-12)
