@@ -12,7 +12,7 @@ def f_grad(x, a, b):
     t2 = a_b * (x + 1.0)
     # adjoint of line 2: return -(x * ((a + b) * (a - b))) / ((a * b) * (x + 1.0))
     t3 = 1.0 / t2
-    return -(t3 * (-(x * t) / t2) * a_b) - t3 * t
+    return -t3 * (-(x * t) / t2) * a_b - t3 * t
 """
 
 from __future__ import annotations
@@ -201,9 +201,11 @@ class Printer:
             self.helpers.add("by_columns")
             return f"by_columns(np.{_UFUNCS[prim]}, {self.show(args[0])}, {self.show(args[1])})", ATOM
         if prim.name in _BINARY and len(args) == 2 and prim.fn in _OPERATOR_FNS:
-            return self.binary(prim.name, args[0], args[1])
+            return self.binary(prim.name, *(args if self.leads(op) else args[::-1]))
         if prim.fn in _UNARY_FNS:
             text, level = self.operand(args[0])
+            if prim is opset.NEG and op.tag == DERIVED and level == PRODUCT and self.takes_sign(args[0]):
+                return f"-{text}", PRODUCT
             # black writes ``-(x**2)``
             return f"{_UNARY_FNS[prim.fn]}{f'({text})' if level < UNARY or level == POWER else text}", UNARY
         return self.call(op), ATOM
@@ -239,6 +241,27 @@ class Printer:
         if tight == PRODUCT and text.startswith(f"({inner})") and not text.startswith(f"({inner})."):
             text = text.replace(f"({inner})", inner, 1)
         return _OPPOSITE[sign], text, PRODUCT if level == PRODUCT else tight
+
+    def takes_sign(self, y: Any) -> bool:
+        """The first factor of a product may have the product's sign: it is no integer, whose zero has none, and no
+        product of matrices, whose sums would be rounded to the other zero."""
+        if y.op.prim not in (opset.MUL, opset.DIV):
+            return False
+        while type(y) is Value and y.op in self.inlined and y.op.prim in (opset.MUL, opset.DIV):
+            y = y.op.args[0 if self.leads(y.op) else 1]
+        text, level = self.operand(y)
+        is_float = type(y) is float or (type(y) is Value and y.type.is_float and y.type.is_real)
+        return is_float and text[0] != "-" and level != PRODUCT
+
+    def leads(self, op: Op) -> bool:
+        """The first operand is written first: a number that a cotangent is multiplied by stands in front of it."""
+        x, y = op.args
+        if op.prim is not opset.MUL or op.tag != DERIVED or type(y) not in (int, float) or type(x) is not Value:
+            return True
+        made = x.op if x.op in self.inlined else None
+        return made is not None and (
+            made.prim.name in _BINARY or made.prim.fn in _UNARY_FNS or bool(made.prim.template)
+        )
 
     def negated(self, cond: Any) -> str:
         op = cond.op if type(cond) is Value else None

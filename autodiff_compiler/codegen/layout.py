@@ -43,15 +43,19 @@ LEAVE = "return True"  # a ``break`` in a part that was moved into a function
 
 @mutable_record
 class Assignment:
-    """A statement that binds variables: ``a, b = value``, or with a sign like ``+=``."""
+    """A statement that binds variables: ``a, b = value``, or with a sign like ``+=``.
+
+    chained: each variable is bound to the value: ``a = b = value``
+    """
 
     names: list[str]
     sign: str
     value: str
+    chained: bool = False
 
     @property
     def text(self) -> str:
-        return f"{', '.join(self.names)} {self.sign} {self.value}"
+        return f"{(' = ' if self.chained else ', ').join(self.names)} {self.sign} {self.value}"
 
 
 @mutable_record

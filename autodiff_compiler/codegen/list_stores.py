@@ -24,11 +24,11 @@ def f_grad(x):
     t[0] += 1.0
     x_bar = np.empty_like(x)
     # adjoint of line 3: for i in range(len(x)):
-    for i, t4 in zip(reversed(range(n)), reversed(t_saved)):
+    for i, t2 in zip(reversed(range(n)), reversed(t_saved)):
         # adjoint of line 4: items.insert(0, x[i] * items[-1])
-        t5 = t.pop(0)
-        t[-1] += t5 * x[i]
-        x_bar[i] = t5 * t4
+        t4 = t.pop(0)
+        t[-1] += t4 * x[i]
+        x_bar[i] = t4 * t2
     # adjoint of line 2: items = [x[0]]
     x_bar[0] += t[0]
     return x_bar

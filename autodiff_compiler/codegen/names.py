@@ -42,7 +42,7 @@ from typing import Any
 
 from .. import rows
 from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, UNDEF, Op, Prim, Region, Value, leaves, type_of
-from ..ir.opset import DTYPE, NDIM, SHAPE_OF, SIZE, STORES
+from ..ir.opset import DTYPE, NDIM, POP, PUSH, SHAPE_OF, SIZE, STORES
 from ..ir.rewrite import handler_of, region_of
 from ..ir.spelling import identifier
 from ..ir.telling import Telling, telling
@@ -400,7 +400,8 @@ class Naming:
 
     # --- sharing --------------------------------------------------------------------------------------------------
 
-    def _merge(self, a: Any, b: Any, force: bool = False) -> None:
+    def _merge(self, a: Any, b: Any, force: bool = False, restored: bool = False) -> None:
+        """Let two values have one variable, if they may. `restored`: `b` is `a`, as it was saved."""
         if type(a) is not Value or type(b) is not Value or a not in self.group or b not in self.group:
             return
         ga, gb = self.group[a], self.group[b]
@@ -409,7 +410,7 @@ class Naming:
         few, many = sorted((ga.spans, gb.spans), key=len)
         if not force and _meet(many, few):
             return
-        if not force and is_derived(a) != is_derived(b):
+        if not force and not restored and is_derived(a) != is_derived(b):
             return  # a cotangent does not go by the name of a primal value
         if not force and not is_derived(a) and not _is_one(_hint_of(ga), _hint_of(gb)):
             return  # nor a quantity by that of another. A cotangent may be that of several: each name is right
@@ -442,6 +443,29 @@ class Naming:
             elif op.prim is TRY:
                 for r, out in zip(op.results[2:], op.regions[0].exit):
                     self._merge(r, out)
+        self._keep_saved(body)
+
+    def _keep_saved(self, body: Region) -> None:
+        """What is saved without a name comes back under the one that it gets."""
+        pushed: dict[Value, list[Any]] = {}
+        for op in body.walk():
+            if op.prim is PUSH:
+                pushed.setdefault(op.args[0], []).append(op.args[1])
+        origin: dict[Value, Value] = {}  # of a list that was saved itself
+        for op in body.walk():
+            if op.prim is not POP:
+                continue
+            for saved in pushed.get(origin.get(op.args[0], op.args[0]), ()):
+                for v, back in zip(saved if isinstance(saved, tuple) else (saved,), op.results):
+                    if v not in self.group or back not in self.group:
+                        continue
+                    if v in pushed:
+                        origin[back] = v
+                    about = telling(v)
+                    if about and (not back.hint or type(back.hint) is Telling):
+                        back.hint = about
+                    elif not any(_hint_of(self.group[x]) for x in (v, back)):
+                        self._merge(v, back, restored=True)
 
     def _name(self) -> None:
         ordered = sorted(dict.fromkeys(self.group.values()), key=lambda g: min(g.spans)[0])
@@ -469,11 +493,13 @@ class Naming:
                 g.name = self._pick(str(about), g)
         self._end_of_kind()
         whole = [(ends[0], ends[-1])] if ends else []
+        first = next(iter(leaves(self.body.exit)), None)
         for g in ordered:
             if not g.name:
                 if not _is_large(g):
                     g.spans = whole  # it keeps its name to itself
-                g.name = self._pick(_stem_of(g.values[0]), g)
+                is_result = first in g.values and not is_derived(g.values[0])
+                g.name = self._pick("value" if is_result else _stem_of(g.values[0]), g)
 
     def _end_of_kind(self) -> None:
         """The names that were given so far are not given to what follows."""

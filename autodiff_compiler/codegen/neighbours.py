@@ -8,6 +8,8 @@ values are computed before a variable is bound, so no value reads a variable tha
 ['x_bar, y_bar = np.zeros_like(x), np.zeros_like(y)']
 >>> [line.text for line in on_one_line([Store("rows[i]", "x"), Store("columns[i]", "x_bar")])]
 ['rows[i], columns[i] = x, x_bar']
+>>> [line.text for line in on_one_line([Assignment(["x_bar"], "=", "0.0"), Assignment(["y_bar"], "=", "0.0")])]
+['x_bar = y_bar = 0.0']
 
 What a loop begins with stands in front of it, and a list that only its head reads is made there:
 
@@ -16,7 +18,8 @@ What a loop begins with stands in front of it, and a list that only its head rea
 >>> layout.flat(on_one_line([*lines, Block("for", "x_i in r", ["saved.append(s)"], binds=["x_i"])]), 0, out)
 >>> for line in out:
 ...     print(line)
-saved, s = [], s0
+saved = []
+s = s0
 for x_i in x.tolist():
     saved.append(s)
 """
@@ -39,14 +42,14 @@ _CALLEE = re.compile(r"(?:np|math)\.\w+(?=\()")
 _MAKING = re.compile(r"\[\]|\[0\.0\] \* [\w.\[\]]+|np\.(?:zeros|empty)(?:_like)?\([\w.\[\], ()]*\)|\w+\.shape\[\d+\]")
 # A part of an array: two parts of one array are alike.
 _PART = re.compile(r"(\w+)\[[^\[\]]*\]")
-# What variables begin with: numbers, beside an array of zeros or an empty list.
+# What variables begin with: a number, and numbers beside other variables.
 _NUMBER = r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?"
+_ONE = re.compile(_NUMBER)
 _NUMBERS = re.compile(rf"(?:[^\W\d]\w*, )*{_NUMBER}(?:, (?:{_NUMBER}|[^\W\d]\w*))*")
 # What variables of loops begin with.
 _FIRSTS = re.compile(rf"(?:{_NUMBER}|[^\W\d]\w*|\[\])(?:, (?:{_NUMBER}|[^\W\d]\w*))*")
 _NEW = re.compile(rf"\[\]|{_NUMBER}(?:, {_NUMBER})*")
 _TOLIST = re.compile(r"\w+\.tolist\(\)")
-_ZEROS = re.compile(r"np\.(?:zeros|empty)(?:_like)?\((?:[\w.]*(?:\[\w+\])?(?:, [\w.]+\.dtype)?|\([^()]*\))\)")
 _LIKE = re.compile(r"np\.(?:(?:zeros|empty)_like\([\w.]*(?:\[\w+\])?\)|zeros\([\w.]+\.shape(?:, [\w.]+\.dtype)?\))")
 _UNLIKE = re.compile(r"[\"'{]| if | for | or | and |lambda |\.pop\(")  # and stays on a line of its own
 
@@ -214,13 +217,13 @@ def _goes_with(line: Assignment | Store, group: list[Assignment | Store]) -> boo
     if all(x.value.startswith("[0.0] * ") for x in (line, first)):
         return True
     if any(x.value == "[]" or _NUMBERS.fullmatch(x.value) for x in (line, first)):
-        return all(_begins(x.value) for x in (line, first))
+        return (line.value == "[]") == (first.value == "[]") and all(_begins(x.value) for x in (line, first))
     return _form(line.value) == _form(first.value) or _CALLEE.sub("f", line.value) == _CALLEE.sub("f", first.value)
 
 
 def _begins(value: str) -> bool:
     """The value is one that variables begin with."""
-    return _FIRSTS.fullmatch(value) is not None or _ZEROS.fullmatch(value) is not None
+    return _FIRSTS.fullmatch(value) is not None
 
 
 def _form(text: str) -> str:
@@ -245,10 +248,17 @@ def _joined(group: list[Assignment | Store], width: int) -> list[Line]:
 
 
 def _tuple(group: list[Assignment | Store]) -> Assignment | Store:
-    if len(group) == 1:
-        return group[0]
     places = [place for line in group for place in ([line.place] if isinstance(line, Store) else line.names)]
-    return Assignment(places, "=", ", ".join([line.value for line in group]))
+    text = ", ".join([line.value for line in group])
+    values = text.split(", ")
+    if (
+        isinstance(group[0], Assignment)
+        and 1 < len(places) == len(values)
+        and len(set(values)) == 1
+        and _ONE.fullmatch(values[0])
+    ):
+        return Assignment(places, "=", values[0], chained=True)
+    return group[0] if len(group) == 1 else Assignment(places, "=", text)
 
 
 __all__ = ["on_one_line"]

@@ -21,7 +21,7 @@ def f_grad(x, y):
     # adjoint of line 3: return y[0] * x[2]
     x_bar[2] = y[0]
     # adjoint of line 2: y[0] = np.sin(x[0]) * np.cos(x[1])
-    x_bar[1] = -(y_bar_0 * sin_x_0) * np.sin(x_1)
+    x_bar[1] = -y_bar_0 * sin_x_0 * np.sin(x_1)
     x_bar[0] = y_bar_0 * cos_x_1 * np.cos(x_0)
     return x_bar
 """
@@ -106,6 +106,9 @@ class Nesting:
             op.prim.effects and op.prim not in (PUSH, POP)
             for func in body.ops if func.prim is FUNC for op in func.regions[0].walk()
         )  # fmt: skip
+        # What the backward sweep takes from lists, by name. A result that is computed of such a variable stands in front of
+        # that sweep, so that the name is free there.
+        self.restored = {r.hint for op in body.walk() if op.prim is POP for r in op.results if r.hint}
         self._choose_inlined(body)
 
     def _count(self, region: Region) -> None:
@@ -143,6 +146,9 @@ class Nesting:
                 if user is not self.body and op not in late.ops and (user.op is None or user.op.prim is not FUNC):
                     continue
                 last = len(region.ops)
+                own = user is self.body and self.split is None and not _is_derived(op)
+                if own and not self.restored.isdisjoint(self._names(op)):
+                    continue
             else:
                 if user.parent is not region or not self._accepts(user, v):
                     continue
@@ -297,6 +303,13 @@ class Nesting:
                 *[self._reads(x.op) for x in op.operands() if x.op in self.inlined],
             )
             self.reads[op] = found
+        return found
+
+    def _names(self, op: Op) -> set[str]:
+        """What the variables are called that the expression reads."""
+        found = set()
+        for x in op.operands():
+            found |= self._names(x.op) if x.op in self.inlined else {x.hint}
         return found
 
     def _in_pullback(self, v: Value, user: Op | Region) -> bool:

@@ -130,8 +130,10 @@ class _Walk:
                 self.read(s, here)
 
     def assign(self, s: Any, here: Path) -> None:
-        (target,) = s.targets if isinstance(s, ast.Assign) else (s.target,)
+        target, *others = s.targets if isinstance(s, ast.Assign) else (s.target,)
         self.read(s.value, here)
+        for other in others:  # the value is a number
+            self.store(other.id, here)
         if isinstance(s, ast.AugAssign) and isinstance(target, ast.Name):
             self.load(target.id, here)
         if isinstance(target, ast.Name):

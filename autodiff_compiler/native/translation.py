@@ -255,8 +255,9 @@ class Translation(Writer):
 
     def statement(self, s: Any) -> None:
         if isinstance(s, ast.Assign):
-            (target,) = s.targets
-            self.assign(target, self.value(s.value))
+            value = self.value(s.value)
+            for target in s.targets:  # of several, the value is a number
+                self.assign(target, value)
         elif isinstance(s, ast.AugAssign):
             self.increase(s)
         elif isinstance(s, ast.For):

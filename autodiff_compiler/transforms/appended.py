@@ -15,11 +15,13 @@ end is turned around behind the loop. The loop may have no other use of its vari
 >>> show_source(f, np.ones(3), 0.5)
 def f_grad(x, k):
     x_list = x.tolist()
-    s_saved, s = [], 0.0
+    s_saved = []
+    s = 0.0
     for x_i in x_list:
         s_saved.append(s)
         s = k * s * s + x_i * x_i
-    x_bar, s_bar = [], 1.0
+    x_bar = []
+    s_bar = 1.0
     # adjoint of line 3: for i in range(len(x)):
     for x_i, s in zip(reversed(x_list), reversed(s_saved)):
         # adjoint of line 4: s = k * s * s + x[i] * x[i]

@@ -2,7 +2,7 @@
 
 Takes a function whose stores are safe in place. What is on a stack is not written to any more, so it may be pushed
 later than it is made. Gives the same function with one push in each region that saves, and one pop in each that
-restores.
+restores. A tuple has its items in the order in which they are made.
 
 >>> import numpy as np
 >>> from autodiff_compiler import grad
@@ -18,11 +18,11 @@ def f_grad(x, y):
     saved = []
     for _ in range(3):
         sin_x = np.sin(x)
-        saved.append((y, sin_x, x))
+        saved.append((x, y, sin_x))
         x, y = sin_x * y, np.cos(y) + x
-    x_bar, y_bar = 1.0, 1.0
+    x_bar = y_bar = 1.0
     # adjoint of line 2: for i in range(3):
-    for y, sin_x, x in reversed(saved):
+    for x, y, sin_x in reversed(saved):
         # adjoint of line 3: x, y = np.sin(x) * y, np.cos(y) + x
         y_bar2 = x_bar * sin_x - y_bar * np.sin(y)
         x_bar = y_bar + x_bar * y * np.cos(x)
@@ -32,7 +32,7 @@ def f_grad(x, y):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..ir.core import FUNC, TRY, Function, Op, Region, Value
 from ..ir.opset import POP, PUSH, STACK_NEW
@@ -55,10 +55,28 @@ def bundle(fn: Function) -> None:
         places = _places(op, uses.get(op.result, ()))
         if places is not None:
             groups.setdefault(places, []).append(op)
+    made = {v: k for k, v in enumerate(_in_order(fn.body))}
     for group in groups.values():
+        group.sort(key=lambda op: made[_pushed_on(op, uses)])
         for part in _lines(group, uses):
             if len(part) > 1:
                 _merge(part, uses)
+
+
+def _in_order(region: Region) -> Iterator[Value]:
+    """All values, as they are made."""
+    yield from region.params
+    for op in region.ops:
+        for inner in op.regions:
+            yield from _in_order(inner)
+        yield from op.results
+
+
+def _pushed_on(stack: Op, uses: dict[Value, list[Op | Region]]) -> Value:
+    """What the first push puts on a stack."""
+    first = next(op for op in uses[stack.result] if isinstance(op, Op) and op.prim is PUSH)
+    value: Value = first.args[1]
+    return value
 
 
 def _lines(stacks: list[Op], uses: dict[Value, list[Op | Region]]) -> list[list[Op]]:

@@ -25,7 +25,7 @@ def f_grad(x):
     # adjoint of line 4: for i in range(1, len(x)):
     for i in reversed(range(1, n)):
         # adjoint of line 5: y[i] = 0.5 * y[i - 1] + x[i]
-        y_bar[i - 1] += y_bar[i] * 0.5
+        y_bar[i - 1] += 0.5 * y_bar[i]
     x_bar[1:] = y_bar[1:]
     # adjoint of line 3: y[0] = x[0]
     x_bar[0] = y_bar[0]

@@ -17,7 +17,8 @@ Source: the left-looking form of a factorisation (Golub and Van Loan, Matrix Com
 >>> show_source(f, np.ones((4, 3)))
 def f_grad(a):
     n = a.shape[1]
-    q, t_saved = np.zeros_like(a), []
+    q = np.zeros_like(a)
+    t_saved = []
     for j in range(n):
         t = np.sin(a[:3, j][:j])
         t_saved.append(t)

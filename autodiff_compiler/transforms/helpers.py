@@ -58,13 +58,13 @@ def f_grad(y, k):
     # adjoint of line 4: k3 = rate(y + 0.5 * k2, k)
     y_bar += half_k2_bar
     # adjoint of line 3: k2 = rate(y + 0.5 * k1, k)
-    t2, t3, t4 = rate_pullback(1.0 + half_k2_bar * 0.5, k, t3, grown2, y_plus_half_k1, t2)
+    t2, t3, t4 = rate_pullback(1.0 + 0.5 * half_k2_bar, k, t3, grown2, y_plus_half_k1, t2)
     # adjoint of line 2: grown = np.exp(-y * y)
     half_k1_bar = t3 - t2 + t4
     # adjoint of line 3: k2 = rate(y + 0.5 * k1, k)
     y_bar += half_k1_bar
     # adjoint of line 2: k1 = rate(y, k)
-    t, t2, t3 = rate_pullback(1.0 + half_k1_bar * 0.5, k, t, grown, y, sin_y)
+    t, t2, t3 = rate_pullback(1.0 + 0.5 * half_k1_bar, k, t, grown, y, sin_y)
     # adjoint of line 3: return np.tanh(k * grown + np.sin(y) * grown) - k * y
     y_bar -= t
     y_bar += t2

@@ -18,12 +18,12 @@ def f_grad(x):
     for i in range(n - 1):
         x_from_next = x2[i + 1 :]
         sin_x_from_next = np.sin(x_from_next)
-        saved.append((sin_x_from_next, x_from_next.copy()))
+        saved.append((x_from_next.copy(), sin_x_from_next))
         x_from_next *= sin_x_from_next
     x_bar = np.full_like(x, 1.0)
     # adjoint of line 2: for i in range(len(x) - 1):
     for i in reversed(range(n - 1)):
-        sin_x_from_next, x_from_next = saved.pop()
+        x_from_next, sin_x_from_next = saved.pop()
         # adjoint of line 3: x[i + 1 :] *= np.sin(x[i + 1 :])
         x_bar_from_next = x_bar[i + 1 :]
         x_bar[i + 1 :] = x_bar_from_next * sin_x_from_next + x_bar_from_next * x_from_next * np.cos(

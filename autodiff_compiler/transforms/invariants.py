@@ -13,7 +13,8 @@ stays in it, and so does what it hands on: each iteration needs an array of its 
 >>> show_source(f, np.ones(3), np.ones(3), 4)
 def f_grad(x, w, n):
     maximum_w = np.maximum(w, 0.0)
-    x_saved, x2 = [], x
+    x_saved = []
+    x2 = x
     for _ in range(n):
         x_saved.append(x2)
         x2 = x2 + np.sin(x2) * maximum_w
@@ -104,7 +105,8 @@ def hoist_numbers(fn: Function, before_change: Callable[[], None] | None = None)
     >>> show_source(f, 0.5, 3)
     def f_grad(k, n):
         one_minus_k = 1.0 - k
-        x_saved, x = [], 1.0
+        x_saved = []
+        x = 1.0
         for _ in range(n):
             x_saved.append(x)
             x = one_minus_k * x * x

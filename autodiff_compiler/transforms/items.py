@@ -15,7 +15,8 @@ the loop needs its variable, too, it is ``for i, x_i in enumerate(x_list)``.
 >>> show_source(f, 0.5, np.ones(3))
 def f_grad(k, x):
     x_list = x.tolist()
-    s_saved, s = [], 0.0
+    s_saved = []
+    s = 0.0
     for x_i, x_next in zip(x_list, x_list[1:]):
         s_saved.append(s)
         s = k * s + x_i * x_next

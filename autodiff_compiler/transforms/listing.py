@@ -26,11 +26,12 @@ def f_grad(x):
         x_i = x_list[i]
         y[i] = 0.5 * y[i - 1] + x_i * x_i
     y_bar = [1.0]
-    x_bar, y_bar_i = np.zeros(x.shape), 1.0
+    x_bar = np.zeros(x.shape)
+    y_bar_i = 1.0
     # adjoint of line 3: for i in range(1, len(x)):
     for _ in reversed(range(1, n)):
         # adjoint of line 4: y[i] = 0.5 * y[i - 1] + x[i] * x[i]
-        y_bar_i = 1.0 + y_bar_i * 0.5
+        y_bar_i = 1.0 + 0.5 * y_bar_i
         y_bar.append(y_bar_i)
     x_bar[1:] = 2.0 * (np.array(y_bar[::-1])[1:] * x[1:])
     return x_bar

@@ -16,19 +16,19 @@ def f_grad(x):
     saved = []
     for i in range(2):
         t2, t3 = t[-1], t[i]
-        saved.append((t3, t2))
+        saved.append((t2, t3))
         t.append(t2 * t3)
     t[-1]
     t = [0.0] * len(t)
     # adjoint of line 5: return items[-1]
     t[-1] += 1.0
     # adjoint of line 3: for i in range(2):
-    for i, (t5, t6) in zip(reversed(range(2)), reversed(saved)):
+    for i, (t2, t3) in zip(reversed(range(2)), reversed(saved)):
         # adjoint of line 4: items.append(items[-1] * items[i])
-        t7 = t.pop()
-        t[i] += t7 * t6
-        t[-1] += t7 * t5
-    return t[0] + t[1] * 2.0
+        t5 = t.pop()
+        t[i] += t5 * t2
+        t[-1] += t5 * t3
+    return t[0] + 2.0 * t[1]
 """
 
 from __future__ import annotations

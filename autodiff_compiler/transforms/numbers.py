@@ -19,7 +19,8 @@ is NumPy's warning of a sum or a product that overflows or is invalid.
 def f_grad(k, x):
     n = x.shape[0]
     x_list = x.tolist()
-    s_saved, s = [], 0.0
+    s_saved = []
+    s = 0.0
     for i in range(n):
         s_saved.append(s)
         x_i, x_prev = x_list[i], x_list[i - 1]

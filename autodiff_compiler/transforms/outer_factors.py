@@ -16,13 +16,13 @@ def f_grad(k, x, steps):
     saved = []
     for _ in range(steps):
         sin_x = np.sin(x)
-        saved.append((sin_x, x))
+        saved.append((x, sin_x))
         x = x + sin_x * k**2
     k_sq = k**2
     summed = np.zeros(k.shape)
     x_bar = np.full_like(k, 1.0)
     # adjoint of line 2: for _ in range(steps):
-    for sin_x, x in reversed(saved):
+    for x, sin_x in reversed(saved):
         # adjoint of line 3: x = x + np.sin(x) * k**2
         summed += x_bar * sin_x
         x_bar += x_bar * k_sq * np.cos(x)

@@ -18,7 +18,8 @@ and its reverse takes that many values, the outer loop saves the list instead of
 >>> show_source(f, np.ones(3))
 def f_grad(x):
     x_list = x.tolist()
-    saved, y = [], 1.0
+    saved = []
+    y = 1.0
     for x_i in x_list:
         y2 = float(y * x_i)
         iterations = []
@@ -26,11 +27,12 @@ def f_grad(x):
             exp_minus_y = np.exp(-y2)
             iterations.append((y2, exp_minus_y))
             y2 = exp_minus_y * y2
-        saved.append((iterations, y))
+        saved.append((y, iterations))
         y = y2
-    x_bar, y_bar = [], 1.0
+    x_bar = []
+    y_bar = 1.0
     # adjoint of line 3: for i in range(len(x)):
-    for x_i, (iterations, y) in zip(reversed(x_list), reversed(saved)):
+    for x_i, (y, iterations) in zip(reversed(x_list), reversed(saved)):
         y_bar2 = float(y_bar)
         # adjoint of line 5: while y > 1.0:
         for y2, exp_minus_y in reversed(iterations):

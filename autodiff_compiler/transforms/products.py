@@ -28,7 +28,7 @@ def last_value_and_grad(W, inputs, h):
     for t in reversed(range(n)):
         # adjoint of line 3: h = 0.5 * h + W @ inputs[t]
         inputs_W_T_bar[t] = h_bar
-        h_bar = h_bar * 0.5
+        h_bar = 0.5 * h_bar
     inputs_bar += inputs_W_T_bar.dot(W)
     return h2.sum(), (inputs_W_T_bar.T.dot(inputs), inputs_bar)
 """

@@ -20,7 +20,8 @@ not depend on the arguments of the first call.
 ...     return np.sum(x)
 >>> show_source(f, np.ones(3), 0.5)
 def f_grad(x, r):
-    x_saved, x2 = [], x
+    x_saved = []
+    x2 = x
     for _ in range(3):
         x_saved.append(x2)
         x2 = r * x2 * (1.0 - x2)

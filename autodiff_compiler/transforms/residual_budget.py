@@ -44,7 +44,8 @@ def f_grad(x, n):
         steps = snapshot_steps(len(range(n)), snapshots, together)
         n2 = len(steps) - 1
         taken = steps[:n2]
-        x_snapshots, x2 = [], x
+        x_snapshots = []
+        x2 = x
         for k in range(n2):
             x_snapshots.append(x2.copy())
             for _ in range(steps[k], steps[k + 1]):

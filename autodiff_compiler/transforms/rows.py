@@ -33,7 +33,7 @@ def f_grad(x, n):
             t = u_bar_i[j]
             u_bar_i[j] = 0.0
             x_bar_i[j] += 2.0 * (t * x_i[j])
-            u_bar_i[j - 1] += t * 0.5
+            u_bar_i[j - 1] += 0.5 * t
     return np.array(x_bar)
 """
 

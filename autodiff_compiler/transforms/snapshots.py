@@ -19,7 +19,8 @@ def f_grad(x, n):
     n2 = len(range(n))
     steps = snapshot_steps(n2, 10, 1)
     n3 = len(steps) - 1
-    x_snapshots, x2 = [], x
+    x_snapshots = []
+    x2 = x
     for k in range(n3):
         x_snapshots.append(x2)
         for _ in range(steps[k], steps[k + 1]):

@@ -13,7 +13,7 @@ def f_grad(y, x):
     rows = x[:2]
     rows_T = rows.T
     rows_T_y = rows_T @ y
-    return -(np.cos(rows @ np.cos(rows_T_y)).dot(rows) * np.sin(rows_T_y)) @ rows_T
+    return -np.cos(rows @ np.cos(rows_T_y)).dot(rows) * np.sin(rows_T_y) @ rows_T
 """
 
 from __future__ import annotations

@@ -97,14 +97,14 @@ LOOP = Block("for", "x_i in x_list", ["s += x_i", "saved.append(s)"], binds=["x_
 @pytest.mark.parametrize(
     "given, expected",
     [
-        ([("saved", "[]"), ("s", "0.0")], ["saved, s = [], 0.0"]),
-        ([("saved", "[]"), ("s", "s0")], ["saved, s = [], s0"]),
+        ([("saved", "[]"), ("s", "0.0")], ["saved = []", "s = 0.0"]),
+        ([("saved", "[]"), ("s", "s0")], ["saved = []", "s = s0"]),
         # Over what does not matter to it.
-        ([("saved", "[]"), ("t", "np.sin(x)"), ("s", "s0")], ["t = np.sin(x)", "saved, s = [], s0"]),
+        ([("saved", "[]"), ("t", "np.sin(x)"), ("s", "s0")], ["t = np.sin(x)", "saved = []", "s = s0"]),
         ([("r", "0.0"), ("t", "2.0 * r"), ("s", "s0")], ["r = 0.0", "t = 2.0 * r", "s = s0"]),
         ([("s", "s0"), ("t", "2.0 * s"), ("saved", "[]")], ["s = s0", "t = 2.0 * s", "saved = []"]),
         # The list that only the head reads.
-        ([("saved", "[]"), ("x_list", "x.tolist()"), ("s", "s0")], ["saved, s = [], s0"]),
+        ([("saved", "[]"), ("x_list", "x.tolist()"), ("s", "s0")], ["saved = []", "s = s0"]),
     ],
 )
 def test_what_a_loop_begins_with(given: list[tuple[str, str]], expected: list[str]) -> None:
@@ -179,7 +179,7 @@ def test_a_loop_runs_over_its_index_and_what_was_saved() -> None:
         return np.sum(x)
 
     text = check(f, np.array([0.3, 0.4]), np.array([1.0, 2.0, 0.5]), argnums=(0, 1))
-    assert "for i, (sin_x, x) in zip(reversed(range(n)), reversed(saved)):" in text
+    assert "for i, (x, sin_x) in zip(reversed(range(n)), reversed(saved)):" in text
     assert "pop" not in text
 
 
@@ -439,7 +439,7 @@ def test_a_list_is_made_while_its_array_has_its_name() -> None:
         return [line.text for line in on_one_line([*lines, Block("for", "x_i in r", ["s += x_i"], binds=["x_i"])])]
 
     assert lines_of(("r", "x.tolist()"), ("s", "0.0")) == ["s = 0.0", "x_i in x.tolist()"]
-    assert lines_of(("r", "x.tolist()"), ("x", "[]"), ("s", "0.0")) == ["r = x.tolist()", "x, s = [], 0.0", "x_i in r"]
+    assert lines_of(("r", "x.tolist()"), ("x", "[]"), ("s", "0.0")) == ["r = x.tolist()", "x = []", "s = 0.0", "x_i in r"]
     assert lines_of(("s", "r"), ("r", "x.tolist()"))[0] == "s = r"
 
 

@@ -21,4 +21,4 @@ def weighted_grad(a, b, c):
     exp_a = np.exp(a)
     # adjoint of line 9: return np.sum(np.exp(a) * b / c)
     b_exp_a_bar = 1.0 / c
-    return b_exp_a_bar * b * finite(exp_a), -(b_exp_a_bar * (exp_a * b / c))
+    return b_exp_a_bar * b * finite(exp_a), -b_exp_a_bar * (exp_a * b / c)

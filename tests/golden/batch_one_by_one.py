@@ -22,12 +22,12 @@ import numpy as np
 
 def halvings_batch(x, scale):
     n2 = x.shape[0]
-    t = np.empty((n2, x.shape[1]), np.float64)
+    value = np.empty((n2, x.shape[1]), np.float64)
     for k in range(n2):
         x2 = x[k]
         n = 0
         while x2.sum() > scale:
             x2 = x2 / 2.0
             n += 1
-        t[k] = x2 * n
-    return t
+        value[k] = x2 * n
+    return value

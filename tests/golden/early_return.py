@@ -23,7 +23,7 @@ def first_passage_grad(x, drift):
     cond = drift == 0.0
     x_saved = []
     if not cond:
-        trips, code = 0, 0
+        trips = code = 0
         for _ in range(20):
             x_saved.append(x)
             x = x * x * 0.4 + drift
@@ -33,7 +33,7 @@ def first_passage_grad(x, drift):
             trips += 1
     # adjoint of line 9: if drift == 0.0:
     if cond:
-        drift_bar, x_bar = 0.0, 0.0
+        drift_bar = x_bar = 0.0
     else:
         # adjoint of line 15: return x
         if code == 3:
@@ -47,5 +47,5 @@ def first_passage_grad(x, drift):
             x = x_saved.pop()
             # adjoint of line 12: x = x * x * 0.4 + drift
             drift_bar += x_bar
-            x_bar = x_bar * 0.8 * x
+            x_bar = 0.8 * x_bar * x
     return x_bar, drift_bar

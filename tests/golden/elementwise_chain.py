@@ -31,4 +31,4 @@ def chain_grad(x):
     # adjoint of line 12: d = np.sqrt(c * c + 1.0)
     c_bar = two_e_bar / d * (0.5 / d) * c
     # adjoint of line 9: a = np.sin(x)
-    return -(two_e_bar * (np.log(d) / one_plus_x_sq) * x) + c_bar * b + c_bar * x * b * np.cos(x)
+    return -two_e_bar * (np.log(d) / one_plus_x_sq) * x + c_bar * b + c_bar * x * b * np.cos(x)

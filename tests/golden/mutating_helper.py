@@ -26,7 +26,8 @@ import numpy as np
 
 def energy_grad(u0, v0, dt):
     v = v0.copy()
-    u_saved, u = [], u0
+    u_saved = []
+    u = u0
     for _ in range(3):
         u = u + dt * v
         u_saved.append(u)

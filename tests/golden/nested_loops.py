@@ -30,7 +30,7 @@ def lattice_grad(p, up):
     for i in range(n - 1, 0, -1):
         for j in range(i):
             v_next, v_j = v[j + 1], v[j]
-            saved.append((v_j, v_next))
+            saved.append((v_next, v_j))
             v[j] = up * v_next + one_minus_up * v_j
     v_bar = [0.0] * n
     # adjoint of line 14: return v[0]
@@ -40,7 +40,7 @@ def lattice_grad(p, up):
     for i in reversed(range(n - 1, 0, -1)):
         # adjoint of line 12: for j in range(i):
         for j in reversed(range(i)):
-            v_j, v_next = saved.pop()
+            v_next, v_j = saved.pop()
             # adjoint of line 13: v[j] = up * v[j + 1] + (1.0 - up) * v[j]
             v_bar_j = v_bar[j]
             v_bar[j] = v_bar_j * one_minus_up

@@ -20,7 +20,8 @@ arguments = (2.0,)
 
 # === emitted ===
 def root_grad(a):
-    saved, x = [], a
+    saved = []
+    x = a
     for _ in range(50):
         step = (x * x - a) / (2.0 * x)
         saved.append((x, step))

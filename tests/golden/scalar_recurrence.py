@@ -37,5 +37,5 @@ def recur_grad(x, a, n):
             x_bar = a_x_bar * a - x_bar * (a * x)
         else:
             # adjoint of line 13: x = x + 0.1 * a
-            a_bar += x_bar * 0.1
+            a_bar += 0.1 * x_bar
     return x_bar, a_bar

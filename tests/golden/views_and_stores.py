@@ -42,5 +42,5 @@ def mix_grad(a):
     t = sum_to(m_bar[:2][1], t).copy()
     # adjoint of line 12: top[1] = column[:3] * 2.0
     m_bar[:2][1] = 0.0
-    m_bar[:, 1][:3] += t * 2.0
+    m_bar[:, 1][:3] += 2.0 * t
     return m_bar

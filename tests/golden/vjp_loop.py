@@ -31,7 +31,7 @@ def orbit_vjp(x, n):
         # adjoint of line 9: for _ in range(n):
         for x3 in reversed(x_saved):
             # adjoint of line 10: x = np.sin(x) * 1.1
-            x_bar2 = x_bar2 * 1.1 * np.cos(x3)
+            x_bar2 = 1.1 * x_bar2 * np.cos(x3)
         return (x_bar2.copy(),)
 
     return x2.copy(), pullback

@@ -22,7 +22,7 @@ def decay_grad(x, rate):
     while x > 0.1:
         x_saved.append(x)
         x *= rate
-    x_bar, rate_bar = 0.0, 0.0
+    x_bar = rate_bar = 0.0
     # adjoint of line 10: while x > 0.1:
     for x in reversed(x_saved):
         # adjoint of line 12: x *= rate
