@@ -110,6 +110,7 @@ from ..ir.opset import (
 from ..ir.rewrite import clone_function, clone_op, enclosing, region_of, replace_values
 from ..ir.types import Dim, DimLike, Dims, py_int, same_dtype
 from .checkpoint import has_segments, in_segments
+from .shapes import own_params
 from .snapshots import ends_early, slots_of, with_snapshots
 from .snapshots import refusal as why_not
 
@@ -269,7 +270,7 @@ def count(fn: Function) -> None:
     """Count the bytes that an iteration saves, where all of them are kept."""
     for op in list(fn.body.walk()):
         if op.prim is KEEP_WITHIN and op.args[4] is None:
-            _count(op)
+            _count(op, fn)
         elif "whole" in op.kwargs and op.tag != DERIVED:
             reason = op.kwargs.pop("whole")
             if any(inner.prim is PUSH for inner in op.regions[0].walk()):
@@ -280,7 +281,7 @@ def count(fn: Function) -> None:
                 )
 
 
-def _count(op: Op) -> None:
+def _count(op: Op, fn: Function) -> None:
     region = op.parent
     assert region is not None
     choice = next((x for x in region.ops if x.prim is IF and x.condition is op.results[0]), None)
@@ -295,7 +296,7 @@ def _count(op: Op) -> None:
     del region.ops[at:]
     b = Builder(region)
     b.loc, b.tag = op.loc, op.tag
-    bytes_ = Counter(b, region).of(loop.regions[0])
+    bytes_ = Counter(b, region, fn).of(loop.regions[0])
     region.ops += behind
     if bytes_ is None and op.args[0] is None:
         bytes_ = 0  # all is kept
@@ -310,12 +311,13 @@ def _count(op: Op) -> None:
 class Counter:
     """Counts bytes in front of a loop, by what is in scope there."""
 
-    def __init__(self, b: Builder, region: Region):
+    def __init__(self, b: Builder, region: Region, fn: Function):
         self.b, self.region = b, region
         self.arrays: list[Value] = []
         inner: Op | None = None
         for around in enclosing(region):
-            self.arrays += [p for p in around.params if p.type.kind == "array" and p.type.dims is not None]
+            params = own_params(fn) if around is fn.body else around.params
+            self.arrays += [p for p in params if p.type.kind == "array" and p.type.dims is not None]
             for op in around.ops:
                 if op is inner:
                     break

@@ -955,3 +955,18 @@ def test_a_value_that_only_another_exit_binds(n, k):
     for optimize in (True, False):
         kept = ad.grad(returns_a_total, max_residual_bytes=700, optimize=optimize)
         np.testing.assert_allclose(kept(x, n, k), wanted)
+
+
+def ranks(a, n):
+    r = np.ones(len(a)) / len(a)
+    for _ in range(n):
+        r = 0.9 * a @ r
+    return r
+
+
+@pytest.mark.parametrize("budget", [600, 2000, 1_000_000])
+def test_the_forward_sweep_counts_no_bytes_of_a_cotangent(budget):
+    a, w = np.array([[0.2, 0.7], [0.8, 0.3]]), np.array([1.0, -2.0])
+    wanted = ad.vjp(ranks, a, 30)[1](w)[0]
+    _, pullback = ad.vjp(ranks, a, 30, max_residual_bytes=budget)
+    np.testing.assert_allclose(pullback(w)[0], wanted)
