@@ -35,7 +35,7 @@ def quotient(
     if type(g) is not Value and not lib.symbolic(*args):
         return plain(*args)  # of arrays it is not known what they were made of
     if _multiplies():
-        return plain(*args)
+        return _finite(g, args, plain, numerator, divisor)
     if root is not None and positive(x):
         return plain(*args)
     if root is not None and not_negative(x):
@@ -46,14 +46,14 @@ def quotient(
             # As for a norm: a kink, at which the derivative is taken to be zero.
             return apply(runtime.over, g * numerator, root)
     if not _vanishes(g, x):
-        risky = lib.is_scalar(g, *args) and lib.chosen(*args)
-
-        def finite(*args: Any) -> Any:
-            d = divisor(*args) if risky else None
-            return apply(runtime.quotient, g * numerator, d) if risky and lib.may_raise(g, d) else plain(*args)
-
-        return guarded(g, finite, args, WEIGHTS, safe)
+        return guarded(g, lambda *a: _finite(g, a, plain, numerator, divisor), args, WEIGHTS, safe)
     return guarded(g, lambda *a: apply(runtime.ratio, g * numerator, divisor(*a)), args, SUBSCRIPTS, safe)
+
+
+def _finite(g: Any, args: tuple[Any, ...], plain: Product, numerator: Any, divisor: Product) -> Any:
+    """The plain product, which does not raise for a number of Python's that the program has chosen."""
+    d = divisor(*args) if lib.is_scalar(g, *args) and lib.chosen(*args) else None
+    return plain(*args) if d is None or not lib.may_raise(g, d) else apply(runtime.quotient, g * numerator, d)
 
 
 def product(g: Any, x: Any, args: tuple[Any, ...], partial: Product, safe: float = 0.5) -> Any:

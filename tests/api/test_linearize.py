@@ -261,3 +261,13 @@ def test_what_a_choice_leaves_out_does_not_count(name: str, direction: Any) -> N
         assert np.all(np.isfinite(expected))
         np.testing.assert_allclose(ad.jvp(f, (HOLE,), (direction,))[1], expected, rtol=1e-12)
         np.testing.assert_allclose(ad.linearize(f, HOLE)[1](direction), expected, rtol=1e-12)
+def held(v: Any, k: Any) -> Any:
+    return k * v + k * math.sqrt(max(v, 0.0) * 0.3) + k * max(v - 1.0, 0.0) ** 0.5
+
+
+def test_the_root_of_a_chosen_zero_does_not_raise() -> None:
+    # Of Python's numbers 0.5 / 0.0 would be an exception, before any tangent is asked for.
+    value, push = ad.linearize(held, -1.0, 2.0)
+    assert value == held(-1.0, 2.0)
+    assert math.isnan(push(1.0, 0.0))  # zero times infinity: see docs/semantics.md
+    np.testing.assert_allclose(ad.linearize(held, 3.0, 2.0)[1](1.0, 0.5), ad.jvp(held, (3.0, 2.0), (1.0, 0.5))[1])
