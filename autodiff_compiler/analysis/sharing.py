@@ -30,6 +30,8 @@ from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+import numpy as np
+
 from ..ir import opset
 from ..ir.core import CALL, FUNC, IF, LOOP, TRY, Builder, Op, Region, Value, leaves, type_of
 from ..ir.opset import COPY, GET, LIST_GET, POP, SPREAD, STORES, path_is_view
@@ -45,11 +47,12 @@ SPLICED = {opset.LIST_SPLICE: 2, opset.LIST_ADDSLICE: 4}
 #   ("slot", p)      the buffer of a loop's carried parameter p, which the iterations store into
 #   ("items", v)     the items of the list v
 #   ("before", r)    a buffer r that an earlier iteration allocated
-#   (EXTERNAL, v)    memory that is not the function's own, or not known to be
+#   (EXTERNAL, v)    memory that is not the function's own, or not known to be; None for v: that of a constant array
 Root = Any
 Roots = frozenset[Root]
 EXTERNAL = "external"
 NONE: Roots = frozenset()
+CONSTANT: Roots = frozenset([(EXTERNAL, None)])
 
 Step = tuple[Op, bool]  # the parameters of a loop (True), or the results of an operation
 
@@ -94,9 +97,13 @@ class Sharing:
     # --- questions ------------------------------------------------------------------------------------------------
 
     def of(self, arg: Any) -> Roots:
-        """The roots of the values in an argument."""
+        """The roots of the values in an argument. A constant array is one for all calls."""
         if type(arg) is Value:
             return self.roots.get(arg, NONE)
+        if isinstance(arg, np.ndarray):
+            return CONSTANT
+        if type(arg) in (tuple, list):
+            return NONE.union(*map(self.of, arg))
         return NONE.union(*[self.roots.get(v, NONE) for v in leaves(arg)])
 
     def inside_of(self, arg: Any) -> Roots:

@@ -147,3 +147,28 @@ def test_what_a_linear_function_may_write_into() -> None:
     _, linear = ad.linearize(stored_again, *given)
     for _ in range(3):
         assert abs(linear(*tangents) - expected) < 1e-12
+
+
+def trace_behind_a_loop(q, n):
+    p = np.diag([1.0, 2.0])
+    for _ in range(n):
+        v = p @ p[0]
+        p = p - np.outer(v, v) * q
+        q = q + v[0]
+    return np.trace(p)
+
+
+def trace_of_a_shape(x):
+    return np.trace(x.reshape(2, 2))
+
+
+@pytest.mark.parametrize("f, args", [(trace_behind_a_loop, (0.3, 3)), (trace_of_a_shape, (np.arange(4.0),))])
+def test_a_constant_is_neither_stored_into_nor_handed_out(f, args) -> None:
+    """The cotangent of a trace is a constant array, which is one for all calls."""
+    gradient = ad.grad(f)
+    first = np.array(gradient(*args))
+    for _ in range(2):
+        again = gradient(*args)
+        np.testing.assert_array_equal(again, first)
+        if isinstance(again, np.ndarray):
+            again[...] = 7.0
