@@ -70,8 +70,8 @@ from ..analysis.order import Order, may_share
 from ..analysis.sharing import EXTERNAL, STORED, Root, Sharing
 from ..ir import opset
 from ..ir.budget import current
-from ..ir.core import CALL, DERIVED, IF, LOOP, Function, Op, Region, Value, leaves
-from ..ir.opset import COPY, GET, LIST_GET, PUSH, STORES
+from ..ir.core import CALL, DERIVED, IF, LOOP, Function, Op, Region, Value, leaves, type_of
+from ..ir.opset import ACCUM, ADD, COPY, GET, LIST_GET, PUSH, STORES
 from ..ir.rewrite import enclosing_func, region_of
 from ..records import record
 from .copies import Changes, Site
@@ -92,6 +92,9 @@ class InPlace:
     def __init__(self, fn: Function, split: bool):
         self.fn, self.split = fn, split
         self.rounds = 0
+        for op in fn.body.walk():
+            if op.prim is ACCUM and type_of(op.args[0]).is_scalar:
+                op.prim = ADD  # it was no number when it was added to: a number has no memory to add into
         self._start()
 
     def _start(self) -> None:

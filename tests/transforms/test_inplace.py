@@ -172,3 +172,19 @@ def test_a_constant_is_neither_stored_into_nor_handed_out(f, args) -> None:
         np.testing.assert_array_equal(again, first)
         if isinstance(again, np.ndarray):
             again[...] = 7.0
+
+
+def test_a_number_that_is_added_to_stays_what_it_was() -> None:
+    """A tangent turns out to be a number where a cotangent of unknown type was added to."""
+    interpolate = pytest.importorskip("scipy.interpolate")
+
+    def twice(xs, ys, q):
+        s = interpolate.CubicSpline(xs, ys, bc_type="natural")
+        return s(q), s(q, 1)
+
+    given = ([0.0, 1.0, 2.5, 3.0], [1.0, 0.2, -0.4, 0.5], 1.7)
+    tangents = ([1.0, 0.5, 0.2, 0.3], [1.0, 2.0, 3.0, 4.0], 1.0)
+    _, wanted = ad.jvp(twice, given, tangents)
+    _, push = ad.linearize(twice, *given)
+    for _ in range(2):
+        np.testing.assert_allclose(push(*tangents), wanted, rtol=1e-12)
