@@ -57,10 +57,7 @@ def module_of(
     objects = dict(numpy.objects)
     for called in calls:
         imports.add_printed(called)
-        assert not objects.keys() & called.objects.keys() or all(
-            objects.get(name, x) is x for name, x in called.objects.items()
-        )
-        objects.update(called.objects)
+        objects = {**called.objects, **objects}  # the name of an array says what it holds
     head = imports.lines()
     lines = [*head, "", "", *numpy.lines[start:]]
     for note in numpy.notes:

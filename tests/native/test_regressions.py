@@ -299,3 +299,13 @@ def rows_in_reverse(y: Any, c: float) -> Any:
 def test_a_part_that_goes_down_begins_at_its_end(f: Any, n: int) -> None:
     """Its first place was taken for that in front of which it has no elements, and the loop read what it had stored."""
     agree(f, np.linspace(0.3, 0.9, n), 0.7)
+
+
+def test_calls_with_equal_arrays() -> None:
+    """Two arrays of weights that hold the same have the same name."""
+    ndimage = pytest.importorskip("scipy.ndimage")
+
+    def edges(x: Any) -> Any:
+        return np.sum(np.hypot(ndimage.sobel(x, axis=0), ndimage.sobel(x, axis=1)))
+
+    agree(edges, np.sin(np.arange(20.0)).reshape(4, 5))
