@@ -142,6 +142,9 @@ class Iterators(Peeling):
         if av.kind == "table":
             table, *sources = its
             places = [self.subscript(table, Seq((i, j)), node) for j in range(len(sources))]
+            for j, x in enumerate(sources):
+                if type(x) is RangeOf:  # whose items are Python's
+                    places[j] = self.call(Obj(int, None), [places[j]], {}, node)
             return Seq(tuple([self.item_of(x, k, node) for x, k in zip(sources, places)]))
         if av.kind == "from":
             return self.item_of(its[0], self.binary(operator.add, i, its[1], node), node)

@@ -63,7 +63,9 @@ def run_as_python(*kinds: str) -> Callable[[Any], Any]:
         nothing = tuple([0 if axes is None else np.empty((0,) * axes, dtype) for dtype, axes in outside.kinds])
 
         def call(*args: Any) -> tuple[Any, ...]:
-            found = outside(*args)
+            found = outside(
+                *[x.item() if isinstance(x, np.generic) else x for x in args]
+            )  # as the machine hands it over
             return (False, *nothing) if found is None else (True, *found)
 
         return call

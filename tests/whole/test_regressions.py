@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 
 import numpy as np
@@ -473,3 +474,40 @@ def test_a_sum_of_rows_with_binomial_coefficients():
         [[special.binom(3, i) * t**i * (1 - t) ** (3 - i) for i in range(4)] for t in np.linspace(0, 1, 5)]
     )
     np.testing.assert_allclose(ad.grad(f)(points), 2.0 * weights.T @ (weights @ points))
+
+
+def positions_of_product(a):
+    return sum(a[i, j] * (i + 7) ** 30 for i, j in itertools.product(range(a.shape[0]), range(a.shape[1])))
+
+
+def positions_of_combinations(a):
+    return sum(a[i, 0] * (j + 7) ** 30 for i, j in itertools.combinations(range(len(a)), 2))
+
+
+def positions_of_ndindex(a):
+    s = 0.0
+    for i, j in np.ndindex(a.shape):
+        s += a[i, j] * 2 ** (i - j)
+    return s
+
+
+def positions_of_ndenumerate(a):
+    s = 0.0
+    for (i, j), v in np.ndenumerate(a):
+        s += v * (i + 0.5) * j
+    return s
+
+
+@pytest.mark.parametrize(
+    "f", [positions_of_product, positions_of_combinations, positions_of_ndindex, positions_of_ndenumerate]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_items_of_ranges_are_ints_of_python(f, dtype):
+    """They do not overflow, and make no double of a single."""
+    a = np.arange(1.0, 7.0, dtype=dtype).reshape(2, 3)
+    want = f(a)
+    for options in ({}, {"backend": "native"}):
+        value, gradient = ad.value_and_grad(f, **options)(a)
+        assert type(value) is type(want)
+        np.testing.assert_allclose(value, want, rtol=0.0 if not options else 1e-6)
+        np.testing.assert_allclose(np.sum(gradient * a), want, rtol=1e-5)  # they are linear
