@@ -102,6 +102,7 @@ def own_what_is_read(fn: Function, results: int) -> None:
     replace_values(body, {copy.args[0]: copy.results[0] for copy in copies})
     read.update([copy.results[0] for copy in copies])  # an argument that is a result, too
     body.ops[:0] = copies
+    read = _with_memory_of(read)
     exits = list(body.exit)
     last = max((k for k, op in enumerate(body.ops) if op.tag != DERIVED), default=-1) + 1
     for k in range(results):
@@ -172,6 +173,19 @@ def free_exits(region: Region) -> set[Value]:
     for op in region.ops:
         for inner in op.regions:
             found |= free_exits(inner)
+    return found
+
+
+def _with_memory_of(read: set[Value]) -> set[Value]:
+    """These values, and those of which they may be parts: a part that is read is as good as the whole."""
+    found, todo = set(read), list(read)
+    while todo:
+        op = todo.pop().op
+        if op is None or (op.prim.alias == "fresh" and op.prim not in STORES and not op.regions):
+            continue
+        whole = [*op.operands(), *[v for region in op.regions for v in free_exits(region)]]
+        todo += [v for v in whole if not v.type.is_scalar and v not in found]
+        found.update(whole)
     return found
 
 

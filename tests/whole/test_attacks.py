@@ -274,3 +274,43 @@ def test_the_forward_sweep_does_not_ask_a_cotangent_for_its_shape() -> None:
         return (a * a).sum()
 
     ad.check_grads(f, (np.array([0.3, -0.7, 1.2, 0.5]),), order=2)
+
+
+def value_and_a_part(x):
+    y = x * 2.0
+    t = y[1:]
+    return y, np.sum(np.sin(t))
+
+
+def value_and_a_stack(x):
+    y = np.sin(x)
+    a = np.broadcast_to(y, (3, 4))
+    return y, np.tanh(a * a)
+
+
+def value_and_a_matrix(x):
+    y = np.sin(x)
+    t = y.reshape(2, 2).T
+    return y, t @ t
+
+
+def solution(x):
+    a = np.diag(x + 2.0) + 0.1
+    return np.linalg.solve(a, x), x
+
+
+@pytest.mark.parametrize("optimize", [True, False])
+@pytest.mark.parametrize("f", [value_and_a_part, value_and_a_stack, value_and_a_matrix, solution])
+def test_a_value_may_be_written_into_of_which_a_part_is_kept(f, optimize) -> None:
+    """What is saved is a part of the value, and not the value itself."""
+    x = np.array([0.3, -0.5, 0.7, 1.1])
+    value, pullback = ad.vjp(f, x, optimize=optimize)
+    bars = tuple([np.ones_like(v) if np.ndim(v) else 1.0 for v in value])
+    wanted = np.copy(pullback(bars)[0])
+    value[0][...] = 9.0
+    np.testing.assert_array_equal(pullback(bars)[0], wanted)
+    value, push = ad.linearize(f, x, optimize=optimize)
+    wanted_tangents = [np.copy(t) for t in push(x)]
+    value[0][...] = 9.0
+    for t, want in zip(push(x), wanted_tangents):
+        np.testing.assert_array_equal(t, want)
