@@ -261,6 +261,8 @@ def test_what_a_choice_leaves_out_does_not_count(name: str, direction: Any) -> N
         assert np.all(np.isfinite(expected))
         np.testing.assert_allclose(ad.jvp(f, (HOLE,), (direction,))[1], expected, rtol=1e-12)
         np.testing.assert_allclose(ad.linearize(f, HOLE)[1](direction), expected, rtol=1e-12)
+
+
 def held(v: Any, k: Any) -> Any:
     return k * v + k * math.sqrt(max(v, 0.0) * 0.3) + k * max(v - 1.0, 0.0) ** 0.5
 

@@ -439,7 +439,12 @@ def test_a_list_is_made_while_its_array_has_its_name() -> None:
         return [line.text for line in on_one_line([*lines, Block("for", "x_i in r", ["s += x_i"], binds=["x_i"])])]
 
     assert lines_of(("r", "x.tolist()"), ("s", "0.0")) == ["s = 0.0", "x_i in x.tolist()"]
-    assert lines_of(("r", "x.tolist()"), ("x", "[]"), ("s", "0.0")) == ["r = x.tolist()", "x = []", "s = 0.0", "x_i in r"]
+    assert lines_of(("r", "x.tolist()"), ("x", "[]"), ("s", "0.0")) == [
+        "r = x.tolist()",
+        "x = []",
+        "s = 0.0",
+        "x_i in r",
+    ]
     assert lines_of(("s", "r"), ("r", "x.tolist()"))[0] == "s = r"
 
 
