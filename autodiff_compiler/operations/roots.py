@@ -53,7 +53,7 @@ def quotient(
 def _finite(g: Any, args: tuple[Any, ...], plain: Product, numerator: Any, divisor: Product) -> Any:
     """The plain product, which does not raise for a number of Python's that the program has chosen."""
     d = divisor(*args) if lib.is_scalar(g, *args) and lib.chosen(*args) else None
-    return plain(*args) if d is None or not lib.may_raise(g, d) else apply(runtime.quotient, g * numerator, d)
+    return plain(*args) if d is None or not lib.may_be_python(d) else apply(runtime.quotient, g * numerator, d)
 
 
 def product(g: Any, x: Any, args: tuple[Any, ...], partial: Product, safe: float = 0.5) -> Any:

@@ -273,3 +273,15 @@ def test_the_root_of_a_chosen_zero_does_not_raise() -> None:
     assert value == held(-1.0, 2.0)
     assert math.isnan(push(1.0, 0.0))  # zero times infinity: see docs/semantics.md
     np.testing.assert_allclose(ad.linearize(held, 3.0, 2.0)[1](1.0, 0.5), ad.jvp(held, (3.0, 2.0), (1.0, 0.5))[1])
+
+
+def held_times_an_element(v: Any, x: Any) -> Any:
+    v = max(v, 0.0)
+    return math.sqrt(v) * x[0] + v**0.5 * x[0] + v**0.3 * x[1]
+
+
+def test_nor_beside_a_number_of_numpys() -> None:
+    x = np.array([1.0, 2.0])
+    value, push = ad.linearize(held_times_an_element, -1.0, x)
+    assert value == 0.0 and math.isnan(push(1.0, x))
+    assert ad.grad(held_times_an_element, strong_zeros=False)(-1.0, x) == 0.0
