@@ -440,6 +440,17 @@ def test_a_copy_of_a_variable_is_another_one(tf):
     assert tape.gradient(z, v).numpy().tolist() == [3.0, 6.0]
 
 
+def test_a_copy_of_a_tensor_is_another_one(tf):
+    x = tf.constant([1.0, 2.0])
+    y = copy.deepcopy(x)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        tape.watch(y)
+        z = 2.0 * x
+    assert tape.gradient(z, x).numpy().tolist() == [2.0, 2.0]
+    assert tape.gradient(z, y) is None
+
+
 @pytest.mark.parametrize("assigned", [True, False])
 def test_a_tensor_and_a_variable_of_its_value_are_two_things(tf, assigned):
     x = tf.constant([2.0, 3.0])

@@ -156,7 +156,7 @@ def _power_at(positive: Any, x: Any, y: Any) -> Any:
     one = np.ones((), x._value.dtype)[()]
     try:
         usual = _power(apply(PRIMS[np.where], _where, (positive, x, one), {}), y)
-        return apply(PRIMS[np.where], _where, (positive, usual, _power(x, wrap(y._tensor_class, y._value))), {})
+        return apply(PRIMS[np.where], _where, (positive, usual, _power(x, wrap(y._tensor_class, y._value[()]))), {})
     except ValueError:
         return _power(x, y)
 

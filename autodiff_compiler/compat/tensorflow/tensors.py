@@ -50,7 +50,7 @@ class Tensor(Arithmetic, _Tensor):
         return self
 
     def __deepcopy__(self, memo: Any) -> Tensor:
-        return wrap(type(self), self._value)  # type: ignore[no-any-return]
+        return wrap(type(self), self._value[()])  # type: ignore[no-any-return]
 
     def __reduce__(self) -> Any:
         return convert_to_tensor, (self.numpy(),)
