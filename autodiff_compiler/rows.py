@@ -9,6 +9,7 @@ two in backward sweeps.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 
 SHORT = 8  # NumPy adds up fewer elements than these one after the other
 MANY = 32  # rows for each column, from which on the columns are faster
+WIDE = 1024  # columns, from which on a product takes as long as a sum; rows, from which on a vector of ones is not kept
 LARGE = 4000  # rows, from which on arrays that are broadcast are computed faster by columns
 
 
@@ -107,11 +109,26 @@ def column_sums(x: Any, exact: bool = False) -> Any:
     >>> column_sums(np.arange(6.0).reshape(3, 2))
     array([6., 9.])
     """
+    if not exact and x.ndim == 2 and x.shape[1] < WIDE:
+        n = len(x)
+        ones = _ones(n, x.dtype) if n < WIDE else _ones.__wrapped__(n, x.dtype)
+        if ones is not None:
+            return ones.dot(x)
     if x.ndim == 2 and x.flags.f_contiguous and len(x) < SHORT:
         return row_sums(x.T)  # these are its rows in memory
     if not _has_short_rows(x) or x.dtype.kind != "f" or (exact and not x.flags.c_contiguous):
         return np.add.reduce(x, axis=-2)
     return np.einsum("...ij->...j", x) if exact else np.ones(x.shape[-2], x.dtype) @ x
+
+
+@functools.lru_cache(64)
+def _ones(n: int, dtype: Any) -> Any:
+    """A vector for products with matrices of this dtype, None if it is not one of BLAS."""
+    if dtype not in (np.float64, np.float32):
+        return None
+    made = np.ones(n, dtype)
+    made.flags.writeable = False
+    return made
 
 
 def by_columns(ufunc: Any, x: Any, y: Any) -> Any:

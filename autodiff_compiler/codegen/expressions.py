@@ -51,6 +51,7 @@ AUGMENTED = frozenset({opset.ADD, opset.SUB, opset.MUL, opset.DIV})
 _HOMES = {"numpy": np, "numpy.linalg": np.linalg, "builtins": builtins}
 _INVERSE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "==", "is": "is not", "is not": "is"}
 _OPPOSITE = {"+": "-", "-": "+"}
+_OF_BLAS = (np.float32, np.float64, np.complex64, np.complex128)
 
 
 def _is_at_home(cls: type) -> bool:
@@ -197,6 +198,10 @@ class Printer:
         if prim.fn in _AS_OPERATOR and len(args) == 2 and not op.kwargs:
             if any(type_of(a).kind in ("array", "generic") for a in args):
                 return self.binary(_AS_OPERATOR[prim.fn], args[0], args[1])
+        if prim is opset.MUL and (self.quick or (op.tag == DERIVED and not op.again)):
+            outer = _column_and_row(op)
+            if outer is not None:
+                return f"{self.show(outer[0], ATOM)}.dot({self.show(outer[1])})", ATOM
         if prim in _UFUNCS and is_broadcast_between(*map(type_of, args)) and may_be_short(args[0], op):
             self.helpers.add("by_columns")
             return f"by_columns(np.{_UFUNCS[prim]}, {self.show(args[0])}, {self.show(args[1])})", ATOM
@@ -421,6 +426,20 @@ def _goes_forward(x: Any) -> bool:
 def _is_float_matrix(x: Any) -> bool:
     t = type_of(x)
     return t.kind == "array" and t.ndim in (1, 2) and t.is_float and t.duck is None
+
+
+def _column_and_row(op: Op) -> tuple[Value, Value] | None:
+    """The factors, if they are a column and a row. `dot` takes half as long, or less, as a product that broadcasts."""
+    x, y = op.args
+    if op.parent is None or type(x) is not Value or type(y) is not Value or x.type.dtype not in _OF_BLAS:
+        return None
+    if not _is_float_matrix(x) or not _is_float_matrix(y) or not same_dtype(x.type.dtype, y.type.dtype):
+        return None
+    dims = op.parent.dims
+    one = [[dims.find(d) == 1 for d in shape] for shape in (x.type.dims or (), y.type.dims or ())]
+    if one == [[False, True], [True, False]]:
+        return x, y
+    return (y, x) if one == [[True, False], [False, True]] else None
 
 
 def _has_whole_rows(x: Any) -> bool:

@@ -81,13 +81,27 @@ def sums(p: Printer, op: Op) -> str | None:
     """A sum along the last axis, or along the one before, that of many rows."""
     x = op.args[0]
     found = over_rows(p, op, "row_sums", (*FLOATS, np.bool_))
+    if found is None and _is_free(op) and _is_column_sum(op):
+        return p.helper("column_sums", x)
     if found is not None or not _reduces(op, FLOATS, 2):
         return found
     text = p.helper("column_sums", x)
-    if op.tag not in (DERIVED, LOOSE):
+    if not _is_free(op):
         text = f"{text[:-1]}, exact=True)"
     kept = "[None, :]" if type_of(x).ndim == 2 else "[..., None, :]"
     return text + kept if op.kwargs.get("keepdims") else text
+
+
+def _is_free(op: Op) -> bool:
+    """Its last digits may differ from NumPy's."""
+    return op.tag == LOOSE or (op.tag == DERIVED and not op.again)
+
+
+def _is_column_sum(op: Op) -> bool:
+    """A sum of a matrix of floats along its first axis. As a product it takes half of the time, or less."""
+    t, axis = type_of(op.args[0]), op.kwargs.get("axis")
+    plain = is_numpys(op.args[0]) and t.ndim == 2 and t.dtype in FLOATS and len(op.args) == 1
+    return plain and type(axis) is int and axis in (0, -2) and not any(op.kwargs[k] for k in op.kwargs if k != "axis")
 
 
 def over_rows(p: Printer, op: Op, name: str, dtypes: Sequence[Any]) -> str | None:

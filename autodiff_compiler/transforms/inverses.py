@@ -15,7 +15,7 @@ def f_grad(a, y):
     # adjoint of line 2: return y @ np.linalg.solve(a, y) + np.linalg.slogdet(a)[1]
     t = inverse(a)
     a_bar = t.T
-    a_bar -= t.T.dot(y)[:, None] * np.linalg.solve(a, y)[None, :]
+    a_bar -= t.T.dot(y)[:, None].dot(np.linalg.solve(a, y)[None, :])
     return a_bar
 """
 

@@ -132,3 +132,43 @@ def test_a_vector_that_is_read_backwards_is_not_copied(f):
     for _ in range(20):
         w, x = rng.normal(size=(2, 37))
         assert ad.value_and_grad(f)(w, x)[0] == f(w, x)
+
+
+def test_a_column_times_a_row_is_a_product_of_the_adjoint():
+    def outputs(w, v, x):
+        return np.sum(np.tanh(x @ w) @ v)
+
+    args = np.full((3, 4), 0.25), np.linspace(-1.0, 1.0, 4).reshape(4, 1), np.linspace(-1.0, 1.0, 6).reshape(2, 3)
+    source = ad.value_and_grad(outputs, (0, 1, 2)).source(*args)
+    assert ".dot(v.T)" in source and "* v.T" not in source
+    ad.check_grads(outputs, args)
+
+
+CONSTANT_ROW = np.linspace(1.0, 2.0, 3)[None, :]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.longdouble])
+def test_a_column_times_a_row_of_any_kind(dtype):
+    def scaled(x, y):
+        return np.sum(x[:, None] * CONSTANT_ROW * np.sin(x)[:, None] + x[:, None] * y[None, :] * np.cos(y)[None, :])
+
+    x, y = np.linspace(0.1, 1.0, 4).astype(dtype), np.linspace(0.5, 1.5, 3).astype(dtype)
+    found = ad.grad(scaled, (0, 1))(x, y)
+    wide = [v.astype(np.float64) for v in (x, y)]
+    for g, w in zip(found, ad.grad(scaled, (0, 1))(*wide), strict=True):
+        np.testing.assert_allclose(g, w, rtol=1e-5)
+    ad.check_grads(scaled, wide)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (1, 3), (3, 1), (1, 1), (5, 3), (2000, 2), (2, 2000)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sums_of_columns_in_the_adjoint(shape, dtype):
+    def shifted(x, b):
+        return np.sum(np.sin(x + b))
+
+    x, b = np.ones(shape, dtype), np.linspace(0.0, 1.0, shape[1]).astype(dtype)
+    found = ad.grad(shifted, 1)(x, b)
+    assert found.dtype == dtype and found.shape == b.shape
+    np.testing.assert_allclose(found, np.cos(1.0 + b) * shape[0], rtol=1e-5)
+    for turned in (np.asfortranarray(x), np.ones((2 * shape[0], shape[1]), dtype)[::2]):
+        np.testing.assert_allclose(ad.grad(shifted, 1)(turned, b), found, rtol=1e-5)
