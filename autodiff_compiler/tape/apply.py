@@ -228,7 +228,7 @@ def apply(prim: Prim, compute: Callable[..., Any], args: tuple[Any, ...], kwargs
             rec.values.extend(constants)
         rec.node = node.go(key, slot - node.count + count)
         if count == 1:
-            rec.append(out)
+            rec.values.append(out)
         else:
             rec.values.extend(out)
     if count != 1:
@@ -312,7 +312,7 @@ def getitem(self: Any, index: Any) -> Any:
     if i < 0:
         return wrap(self._tensor_class, out)
     rec.step((GET, (CALL, i, tuple(tail)), ()), 1)
-    rec.append(out)
+    rec.values.append(out)
     return _tensor(self._tensor_class, out, rec, rec.node.last)
 
 

@@ -42,7 +42,7 @@ class ForwardAccumulator(Recorder):
     _inactive = "Accumulator is not recording."
 
     def __init__(self, primals: Any, tangents: Any):
-        self._auto = False
+        super().__init__(False)
         if not _alike(primals, tangents):
             raise ValueError(
                 "The two structures don't have the same nested structure: give one tangent for each primal. "

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from operator import is_
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ from .connect import NONE, UnconnectedGradients, View
 from .jacobians import batch_jacobian, jacobian
 from .machine import runner, source_of
 from .nest import flatten, is_nested, map_nested, pack_like
+from .plan import AFTER, plan_for
 from .printer import show_pullback, show_recording
 from .pullback import Pullback, Request, request
 from .recorder import Recorder
@@ -51,32 +51,35 @@ class GradientTape(Recorder):
     np.float64(6.0)
     """
 
-    _persistent = False
-    _backend = "numpy"
-    _explicit: tuple[Any, ...] = ()  # variables that it was told to watch
-    # For `watched_variables` of a tape that was used up: variables by slot, the node, and the spans of the tape.
-    _seen: tuple[tuple[dict[int, Any], TrieNode, tuple[tuple[int, int], ...]], ...] = ()
-    _ran: tuple[Pullback, ...] = ()  # the pullbacks of the last gradient
+    __slots__ = ("_persistent", "_backend", "_explicit", "_seen", "_ran")
     _used_up = f"{SECOND_USE}: make it with persistent=True, or record again on a new tape"
 
     def __init__(
         self, persistent: bool = False, watch_accessed_variables: bool = True,
         backend: Literal["numpy", "native", "auto"] = "numpy",
     ):  # fmt: skip
-        if not watch_accessed_variables:
-            self._auto = watch_accessed_variables
-        if persistent:
-            self._persistent = persistent
-        if backend != "numpy":
-            self._backend = backend_of(backend)
+        # As in `Recorder`, but fast: each step of a training loop makes a tape.
+        self._auto = watch_accessed_variables
+        self._rec = None
+        self._recording = False
+        self._start = 0
+        self._spans = self._watched = ()
+        self._persistent = persistent
+        self._backend = backend if backend == "numpy" else backend_of(backend)
+        self._explicit: tuple[Any, ...] = ()  # variables that it was told to watch
+        # For `watched_variables` of a tape that was used up: variables with their slots, the node, the tape's spans.
+        self._seen: tuple[tuple[Iterable[tuple[int, Any]], TrieNode, tuple[tuple[int, int], ...]], ...] = ()
+        self._ran: tuple[Pullback, ...] = ()  # the pullbacks of the last gradient
 
     # --- life ---------------------------------------------------------------------------------------------------
 
     def _release(self) -> None:
         """Let go of the recording. `watched_variables` gives the same as before."""
         rec = self._rec
-        if rec is not None and self._auto and rec.variables:
-            self._seen = (*self._seen, (rec.variables, rec.node, self._spans))
+        if rec is not None and self._auto:
+            variables = rec.variables
+            if variables:
+                self._seen = (*self._seen, (variables.items(), rec.node, self._spans))
         self._rec = None
         self._spans = self._watched = ()
 
@@ -110,6 +113,18 @@ class GradientTape(Recorder):
         tensor: a tensor or variable, or a nest of them. Trainable variables are watched without this call.
         Raises ValueError for other objects. A tensor of integers or booleans gives a warning and is not watched.
         """
+        rec = self._rec
+        many = tensor if type(tensor) is list else [tensor]
+        pairs = () if rec is None else rec.watch_constants(many)
+        if pairs:
+            self._watched = (*self._watched, *pairs)
+            if len(pairs) == len(many):
+                return
+        for x in many[len(pairs) :]:
+            self._watch(x)
+
+    def _watch(self, tensor: Any) -> None:
+        """`watch` in any case."""
         for x in flatten(tensor):
             if not isinstance(x, Operand):
                 raise self._not_a_tensor(x)
@@ -148,8 +163,9 @@ class GradientTape(Recorder):
         if self._rec is not None:
             end = ((self._start, self._rec.node.count + 1),) if self._recording else ()
             if self._auto:
-                seen = (*seen, (self._rec.variables, self._rec.node, (*self._spans, *end)))
-        for variables, node, spans in seen:
+                seen = (*seen, (self._rec.variables.items(), self._rec.node, (*self._spans, *end)))
+        for leaves, node, spans in seen:
+            variables = dict(leaves)
             slots = {slot for slot in variables if any(a <= slot < b for a, b in spans)}
             if len(slots) < len(variables):
                 slots |= self._used(node, spans) & set(variables)
@@ -197,6 +213,11 @@ class GradientTape(Recorder):
             if rec is None:
                 raise RuntimeError(self._used_up)
             if output_gradients is None and not self._recording and unconnected_gradients is NONE and STATE.rec is None:
+                plan = rec.node.plan
+                if plan is not None:
+                    usual = plan(self, rec, target, sources)
+                    if usual is not None:
+                        return usual
                 usual = self._usual(rec, target, sources)
                 if usual is not None:
                     return usual
@@ -251,15 +272,11 @@ class GradientTape(Recorder):
             return None
         single = sources.__class__ is not list
         flat = (sources,) if single else sources
-        variables = rec.variables
+        known = rec.known
         try:
             if target._token is not rec.token:
                 return None
-            if len(flat) == len(variables) and all(map(is_, variables.values(), flat)):
-                slots = tuple(variables)  # most often: all variables, in the order of their first read
-            else:
-                known = rec.known
-                slots = tuple([known[id(x)][1] for x in flat])
+            slots = tuple([known[id(x)][0] for x in flat])
         except (AttributeError, KeyError):
             return None
         ask = rec.node.pulls.get(((target._slot,), slots, self._spans, self._watched, self._auto, False, False))
@@ -275,14 +292,15 @@ class GradientTape(Recorder):
         if pull.complex and target._conjugate:
             return None
         run = pull.run if self._backend == "numpy" else runner(pull, self._backend)
+        pull.asked += 1
+        if pull.asked == AFTER:
+            pull.plan = plan_for(self, rec, ask, pull, flat)
+        if pull.plan is not None:
+            rec.node.plan = pull.plan
         results = run(*pull.fetch(values))
         self._ran = (pull,)
-        if not self._persistent:  # as in `_release`
-            if self._auto and rec.variables:
-                read = (rec.variables, rec.node, self._spans)
-                self._seen = (*self._seen, read) if self._seen else (read,)
-            self._rec = None
-            self._spans = self._watched = ()
+        if not self._persistent:
+            self._release()
         if single:
             t = flat[0]._tensor_class()
             t._value = results
@@ -493,8 +511,7 @@ def _shown(ran: tuple[Pullback, ...], backend: str) -> str:
 
 def _may_be_watched(x: Any) -> bool:
     v = x._value
-    kind = v.dtype.kind if isinstance(v, (np.ndarray, np.generic)) else "f"
-    return kind in "fc"
+    return not isinstance(v, (np.ndarray, np.generic)) or v.dtype.kind in "fc"
 
 
 def _unconnected(value: Any) -> UnconnectedGradients:

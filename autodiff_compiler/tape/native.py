@@ -121,7 +121,7 @@ class _Native(Operand):
         if not kwargs:
             if len(args) == 1:
                 fast = _FAST.get(fn)
-                if fast is not None and isinstance(args[0], _Native):
+                if fast is not None and (args[0] is self or isinstance(args[0], _Native)):
                     return fast(args[0])
             prim = _PRIMITIVES.get(fn)
             if prim is not None:
@@ -447,8 +447,8 @@ class Variable(_Native, _Variable):
     def assign_add(self, delta: Any) -> Variable:
         """Add `delta`, which broadcasts to the variable's shape."""
         v = self._value
-        made = v + (delta._value if isinstance(delta, Operand) else np.asarray(delta))
-        if made.__class__ is v.__class__ and made.dtype is v.dtype and made.shape == v.shape:
+        made = v + (delta._value if type(delta) is _Made or isinstance(delta, Operand) else np.asarray(delta))
+        if type(made) is type(v) and made.dtype is v.dtype and made.shape == v.shape:
             self._value = made
             return self
         return self._assigned(made)
@@ -456,8 +456,8 @@ class Variable(_Native, _Variable):
     def assign_sub(self, delta: Any) -> Variable:
         """Subtract `delta`, which broadcasts to the variable's shape."""
         v = self._value
-        made = v - (delta._value if isinstance(delta, Operand) else np.asarray(delta))
-        if made.__class__ is v.__class__ and made.dtype is v.dtype and made.shape == v.shape:
+        made = v - (delta._value if type(delta) is _Made or isinstance(delta, Operand) else np.asarray(delta))
+        if type(made) is type(v) and made.dtype is v.dtype and made.shape == v.shape:
             self._value = made
             return self
         return self._assigned(made)

@@ -18,70 +18,81 @@ from ..codegen.load import load
 from ..ir.core import Prim
 from ..ir.opset import ABS, PRIMS
 from .apply import encode, structural
-from .recording import CALL, CONSTANT, STATE
+from .recording import CALL, CONSTANT, FULL, STATE
 from .tensor import Operand
 
 ndarray = np.ndarray
 
 
-# An operator of two operands. It is written out for each operator, class and order of operands.
+# An operator of two operands. It is written out for each operator, class and order of operands. Variables are read at
+# other places than tensors, since the interpreter adapts each place to one class.
 _BINARY = """
 def operation(self, other):
     x = self._value
-    if isinstance(other, Operand):
+    kind = type(other)
+    if kind is {own}:
         y = other._value
-        {check}
+        to = other._token
+    elif kind is not float and isinstance(other, Operand):
+        y = other._value
+        to = other._token
+    else:
+        y = {coerced}
+        if y is NotImplemented:
+            return NotImplemented
         t = {cls}()
-        t._value = out = {expression}
+        t._value = out = {plain_expression}
         rec = STATE.rec
         if rec is not None:
             token = rec.token
-            at, to = self._token, other._token
-            if at is token and to is token:
-                i, j = self._slot, other._slot
-                node = rec.node
-                hot = node.hot
-                if hot.head is prim and hot.left == {first} and hot.right == {second}:
-                    rec.node = node = hot
-                else:
-                    rec.node = node = node.go((prim, {first}, {second}), 1)
-                rec.append(out)
-                t._token = token
-                t._slot = node.last
-                return t
-            i = self._slot if at is token else -1 if at is CONSTANT and rec.alone else rec.find(self)
-            j = other._slot if to is token else -1 if to is CONSTANT and rec.alone else rec.find(other)
-            if i >= 0 or j >= 0:
-                if {first} < 0:
-                    rec.append({first_value})
-                if {second} < 0:
-                    rec.append({second_value})
-                node = rec.node
-                hot = node.hot
-                if hot.head is prim and hot.left == {first} and hot.right == {second}:
-                    rec.node = node = hot
-                else:
-                    rec.node = node = node.go((prim, {first}, {second}), 1 + (i < 0) + (j < 0))
-                rec.append(out)
+            i = self._slot if self._token is token else rec.find(self)
+            if i >= 0:
+                rec.values.append(y)
+                rec.node = node = rec.node.go((prim, {constant}), 2)
+                rec.values.append(out)
                 t._token = token
                 t._slot = node.last
                 return t
         t._token = CONSTANT
         t._slot = -1
         return t
-    y = {coerced}
-    if y is NotImplemented:
-        return NotImplemented
+    {check}
     t = {cls}()
-    t._value = out = {plain_expression}
+    t._value = out = {expression}
     rec = STATE.rec
     if rec is not None:
         token = rec.token
-        i = self._slot if self._token is token else rec.find(self)
-        if i >= 0:
-            rec.append(y)
-            rec.node = node = rec.node.go((prim, {constant}), 2)
-            rec.append(out)
+        at = self._token
+        if at is token:
+            i = self._slot
+            if to is token:
+                j = other._slot
+                node = rec.node
+                hot = node.hot
+                if hot.head is prim and hot.left == {first} and hot.right == {second}:
+                    rec.node = node = hot
+                else:
+                    rec.node = node = node.go((prim, {first}, {second}), 1)
+                rec.values.append(out)
+                t._token = token
+                t._slot = node.last
+                return t
+        else:
+            i = -1 if at is CONSTANT else rec.find(self)
+        j = other._slot if to is token else -1 if to is CONSTANT else rec.find(other)
+        if i >= 0 or j >= 0:
+            values = rec.values
+            if {first} < 0:
+                values.append({first_value})
+            if {second} < 0:
+                values.append({second_value})
+            node = rec.node
+            hot = node.hot
+            if hot.head is prim and hot.left == {first} and hot.right == {second}:
+                rec.node = node = hot
+            else:
+                rec.node = node = node.go((prim, {first}, {second}), 1 + (i < 0) + (j < 0))
+            values.append(out)
             t._token = token
             t._slot = node.last
             return t
@@ -89,11 +100,10 @@ def operation(self, other):
     t._slot = -1
     return t
 """
-_FULL = (np.dtype(np.float64), np.dtype(np.float32))
 _EXPRESSIONS: dict[Any, str] = {
     np.sum: "reduce(x, None)",
     # The short way is right for elements in full precision, and if there are any.
-    np.mean: "reduce(x, None) / x.size if x.__class__ is ndarray and x.dtype in full and x.size else compute(x)",
+    np.mean: "reduce(x, None) / n if type(x) is ndarray and x.dtype in full and (n := x.size) else compute(x)",
     operator.add: "{0} + {1}",
     operator.sub: "{0} - {1}",
     operator.mul: "{0} * {1}",
@@ -121,6 +131,7 @@ def binary(
     text = _BINARY.format(
         check=check,
         cls="cls" if cls is not None else "self._tensor_class",
+        own="cls" if cls is not None else "type(self)",
         expression=expression.format(*operands),
         plain_expression=plain_expression.format(*operands),
         first="j" if reflected else "i",
@@ -129,15 +140,15 @@ def binary(
         second_value=operands[1],
         constant="-1, i" if reflected else "i, -1",
         # With `cls`, NumPy decides the dtype of a plain number. Without it, the class decides in `_coerce`.
-        coerced="other if other.__class__ in plain else self._coerce(other)"
+        coerced="other if kind is float or kind is int else self._coerce(other)"
         if cls is not None
         else "self._coerce(other)",
     )
     scope = {
         "Operand": Operand, "STATE": STATE, "CONSTANT": CONSTANT, "cls": cls, "prim": prim, "compute": compute,
-        "name": name, "plain": frozenset((int, float)),
+        "name": name,
     }  # fmt: skip
-    made = types.FunctionType(_code(text), scope, method)
+    made = types.FunctionType(_code(text).replace(), scope, method)  # a copy: the interpreter adapts it to its use
     made.__qualname__ = f"Operand.{method}"
     return made
 
@@ -167,7 +178,7 @@ def operation(self):
                 rec.node = node = hot
             else:
                 rec.node = node = node.go((prim, i, *static), 1)
-            rec.append(out)
+            rec.values.append(out)
             t._token = rec.token
             t._slot = node.last
             return t
@@ -187,9 +198,9 @@ def unary(
     )
     scope = {
         "STATE": STATE, "CONSTANT": CONSTANT, "cls": cls, "prim": prim, "compute": compute, "static": static,
-        "right": static[0] if static else None, "reduce": np.add.reduce, "ndarray": ndarray, "full": _FULL,
+        "right": static[0] if static else None, "reduce": np.add.reduce, "ndarray": ndarray, "full": FULL,
     }  # fmt: skip
-    return types.FunctionType(_code(text), scope, prim.name)
+    return types.FunctionType(_code(text).replace(), scope, prim.name)
 
 
 def reduction(prim: Prim, compute: Callable[[Any, Any, bool], Any], cls: type[Any] | None = None) -> Callable[..., Any]:
@@ -220,7 +231,7 @@ def reduction(prim: Prim, compute: Callable[[Any, Any, bool], Any], cls: type[An
                             ("keepdims", (bool, bool(keepdims))),
                         )
                     rec.node = node = node.go((prim, (CALL, i), tail), 1)
-                rec.append(out)
+                rec.values.append(out)
                 t._token = rec.token
                 t._slot = node.last
                 return t
@@ -241,7 +252,7 @@ def add_up(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def average(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """``np.mean``, without its overhead where there are elements, in full precision."""
-    if not keepdims and x.__class__ is ndarray and x.dtype in _FULL:
+    if not keepdims and x.__class__ is ndarray and x.dtype in FULL:
         size = x.size
         if not size:
             pass

@@ -31,6 +31,7 @@ from .recording import BARRIER, LEAF, PULL, Reader, Recording, SlotRef, TrieNode
 
 if TYPE_CHECKING:
     from .machine import Clock, Machine
+    from .plan import Plan
 
 FILE = "<tape>"  # the file in the `loc` of a recorded operation; its line is the first slot of the results
 ADD = PRIMS[operator.add]
@@ -51,11 +52,12 @@ class Pullback:
     source:   its text.
     complex:  a result may be complex.
     machine, clock: for tapes with other backends, see `machine`.
+    asked:    how often it was run for the usual gradient. plan: the plan for that, see `plan`.
     """
 
     __slots__ = (
         "run", "needed", "fetch", "seeded", "function", "source", "dims", "leaves", "complex", "ask", "machine",
-        "clock", "lock", "_depends", "_stacked",
+        "clock", "lock", "asked", "plan", "_depends", "_stacked",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +67,8 @@ class Pullback:
         self.machine: Machine | None = None
         self.clock: Clock | None = None
         self.lock = Lock()
+        self.asked = 0
+        self.plan: Plan | None = None
         self._stacked: Pullback | bool = True
         self.needed = needed
         self.fetch: Callable[[list[Any]], tuple[Any, ...]] = fetcher(needed)
@@ -137,14 +141,15 @@ def has_axes(value: Any) -> bool:
     return type(value) is np.ndarray and value.ndim > 0
 
 
-def kinds(slots: tuple[tuple[int, bool], ...]) -> Callable[[list[Any]], Any]:
-    """A function from the values of a recording to the key of a compiled pullback.
+def kinds(slots: tuple[tuple[int, bool], ...]) -> list[str]:
+    """Texts that compute the key of a compiled pullback from the values of a recording.
 
-    The key has the shape and dtype of each array in these slots, and the class of each other value. The function is
-    generated, since each gradient calls it.
+    The key has the shape and dtype of each array in these slots, and the class of each other value.
     """
-    parts = [f"v[{s}].shape, v[{s}].dtype" if axes else f"v[{s}].__class__" for s, axes in slots]
-    return load(f"def kinds(v):\n    return ({''.join(p + ', ' for p in parts)})\n", "kinds")
+    out = []
+    for s, axes in slots:
+        out += [f"values[{s}].shape", f"values[{s}].dtype"] if axes else [f"values[{s}].__class__"]
+    return out
 
 
 def fetcher(slots: tuple[int, ...]) -> Callable[[list[Any]], tuple[Any, ...]]:
@@ -171,7 +176,7 @@ class Request:
 
     __slots__ = (
         "node", "targets", "sources", "seeded", "forward", "opaque", "plain", "records", "reached", "leaf_slots",
-        "fetch", "open", "kind_of", "exact", "found",
+        "fetch", "open", "kinds", "kind_of", "exact", "found",
     )  # fmt: skip
     lock = Lock()
 
@@ -200,6 +205,7 @@ class Request:
         self.fetch: Callable[[list[Any]], tuple[Any, ...]] = fetcher(())
         # Leaves whose types are not part of the structure, and whether they were arrays with axes at the first request.
         self.open: tuple[tuple[int, bool], ...] = ()
+        self.kinds: list[str] = []
         self.kind_of: Callable[[list[Any]], Any] = fetcher(())
         self.exact: dict[Any, Pullback] = {}
         self.found: list[Pullback] = []
@@ -241,7 +247,9 @@ class Request:
                 typed = {n.last for n in self.node.path() if n.key[0] == LEAF and n.key[3] is not None}
                 self.fetch = fetcher(build.leaf_slots)
                 self.open = tuple([(s, has_axes(values[s])) for s in build.leaf_slots if s not in typed])
-                self.kind_of = kinds(self.open)
+                self.kinds = kinds(self.open)
+                key = "".join(f"{part}, " for part in self.kinds)
+                self.kind_of = load(f"def kinds(values):\n    return ({key})\n", "kinds")
                 self.leaf_slots = build.leaf_slots
             self._keep(values, made)
             self.found.append(made)

@@ -25,21 +25,20 @@ class Recorder:
     _active = "Tape is still recording, This can happen if you try to re-enter an already-active tape."
     _inactive = "Tape is not recording."
 
-    # What a recorder begins with. It stands in the class: a step of a training loop makes a tape.
-    _auto = True  # it watches trainable variables when they are read
-    _rec: Recording | None = None
-    _recording = False
-    _start = 0  # the first slot since it was entered
-    _spans: tuple[tuple[int, int], ...] = ()  # ranges of slots of earlier recording
-    _watched: tuple[tuple[int, int], ...] = ()  # slots, each with the slot from which on it is watched
+    __slots__ = ("_auto", "_rec", "_recording", "_start", "_spans", "_watched", "__dict__", "__weakref__")
+
+    def __init__(self, auto: bool):
+        self._auto = auto  # it watches trainable variables when they are read
+        self._rec: Recording | None = None
+        self._recording = False
+        self._start = 0  # the first slot since it was entered
+        self._spans: tuple[tuple[int, int], ...] = ()  # ranges of slots of earlier recording
+        self._watched: tuple[tuple[int, int], ...] = ()  # slots, each with the slot from which on it is watched
 
     def __enter__(self: R) -> R:
-        state = STATE
-        if self._rec is None and not self._recording and state.rec is None:
+        if self._rec is None and STATE.rec is None and not self._recording:
             # As in `_push`, but fast: each step of a training loop opens the first tape of its thread.
-            state.rec = self._rec = rec = Recording(self._masks)
-            rec.auto = self._auto
-            rec.tapes = (self,)
+            self._rec = STATE.rec = Recording(self._masks, self._auto, (self,))
             self._start = 0
             self._recording = True
         else:
@@ -62,15 +61,16 @@ class Recorder:
                     raise
                 return  # the block has raised already
         self._recording = False
-        end = rec.node.count
-        if end > self._start:
-            span = (self._start, end)
-            self._spans = (*self._spans, span) if self._spans else (span,)
+        spans, start = self._spans, self._start
+        if not spans and not start:
+            self._spans = rec.node.whole or rec.node.all_of_it()
+        elif start < rec.node.count:
+            self._spans = (*spans, (start, rec.node.count))
         if len(rec.tapes) == 1:
-            rec.tapes, rec.forward = (), False
-            state = STATE
-            if state.rec is rec:
-                state.rec = None
+            rec.tapes = ()
+            rec.forward = False
+            if STATE.rec is rec:
+                STATE.rec = None
         else:
             rec.tapes = tuple([t for t in rec.tapes if t is not self])
             rec.auto = any(t._auto for t in rec.tapes)

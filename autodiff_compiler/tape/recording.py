@@ -13,7 +13,7 @@ there as ``(type, value)``.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +64,12 @@ def leaf_key(name: str = "", watched: bool = False, kind: Any = None) -> Leaf:
     return _leaf_keys.setdefault(content, Leaf(content)) if found is None else found
 
 
+TENSOR = leaf_key()  # that of all tensors
+FULL = (np.dtype(np.float64), np.dtype(np.float32))
+# Slots that are watched from the first on. The same objects each time: to compare these takes less time.
+_PAIRS = [(slot, slot) for slot in range(64)]
+
+
 def signature(values: Iterable[Any]) -> tuple[Any, ...]:
     """The key under which a compiled pullback serves these leaves: shape and dtype, or the class of a number."""
     return tuple([(v.shape, v.dtype) if v.__class__ is ndarray else v.__class__ for v in values])
@@ -77,11 +83,16 @@ class TrieNode:
     next:  the nodes below, by the key of the record that leads to them.
     hot:   the node below that was reached last. It is tried before `next`: to compare the three parts of its key costs
            half of making a key and looking it up.
+    whole: the range of the slots on the path, as the spans of a tape that recorded all of it. () until it is asked for.
+    plan:  how to compute the gradient that was last asked for, see `plan`.
     masks: True: a cotangent that a choice makes zero stays zero beside an infinite partial, as in compiled functions.
            None: no zero does, also not beside the partial of a root. See `transforms.zeros`.
     """
 
-    __slots__ = ("parent", "key", "count", "last", "next", "pulls", "hot", "head", "left", "right", "masks")
+    __slots__ = (
+        "parent", "key", "count", "last", "next", "pulls", "hot", "head", "left", "right", "masks", "whole",
+        "plan",
+    )  # fmt: skip
     hot: TrieNode
 
     def __init__(self, parent: TrieNode | None = None, key: Any = None, count: int = 0, masks: bool | None = True):
@@ -92,6 +103,8 @@ class TrieNode:
         self.next: dict[Any, TrieNode] = {}
         self.pulls: dict[Any, Any] = {}
         self.masks = masks
+        self.whole: tuple[tuple[int, int], ...] = ()
+        self.plan: Any = None
         # The parts of the key, if it is a primitive with one or two operands.
         short = key is not None and 2 <= len(key) <= 3
         self.head, self.left, self.right = (*key, None)[:3] if short else (None, None, None)
@@ -111,6 +124,12 @@ class TrieNode:
             found = self.next.setdefault(key, TrieNode(self, key, self.count + produced, self.masks))
         self.hot = found
         return found
+
+    def all_of_it(self) -> tuple[tuple[int, int], ...]:
+        """The range of the slots on the path, see `whole`."""
+        if self.count:
+            self.whole = ((0, self.count),)
+        return self.whole
 
     def path(self) -> list[TrieNode]:
         """The nodes from below the root to here: one for each record."""
@@ -151,63 +170,87 @@ class Token:
     __slots__ = ()
 
 
-CONSTANT = Token()  # the token of a tensor on no recording: it matters to a tape only if it is watched
+CONSTANT = Token()  # the token of a tensor on no recording, which is no leaf of any
+WATCHED = Token()  # the token of such a tensor from when it was first made a leaf; its slot is the one that it got last
 
 
 class Recording:
     """The values of one recording, and the node of the trie that it has reached."""
 
     __slots__ = (
-        "token", "node", "values", "append", "known", "variables", "versions", "barriers", "became", "absorbed", "auto",
-        "reads", "tapes", "alone", "forward",
+        "token", "node", "values", "known", "again", "versions", "barriers", "became", "absorbed", "auto", "reads",
+        "tapes", "leading", "forward",
     )  # fmt: skip
 
-    def __init__(self, masks: bool | None = True) -> None:
+    values: list[Any]
+    # Leaves, by the identity of the variable or watched tensor: its slot and itself, in the order of their first read.
+    known: dict[int, tuple[int, Any]]
+    # Few recordings have these five, so each is made at its first entry.
+    again: dict[int, Any]  # variables by slots that they have beside that in `known`
+    versions: dict[int, tuple[int, ...]]  # by identity: the slots of a leaf with several values
+    barriers: dict[int, Barrier]  # by the first slot of their results
+    # By the slot of a leaf that turned out to be a result: the slot of the result, and the slot since when.
+    became: dict[int, tuple[int, int]]
+    absorbed: dict[Token, list[int]]  # appended recordings: for each of their slots, the slot here
+
+    def __init__(self, masks: bool | None = True, auto: bool = True, tapes: tuple[Any, ...] = ()) -> None:
         self.token = Token()
         self.node = _roots[masks]
-        self.values: list[Any] = []
-        self.append = self.values.append
-        # Leaves, by the identity of the variable or watched tensor: its value when it became a leaf, its slot, itself.
-        self.known: dict[int, tuple[Any, int, Any]] = {}
-        self.variables: dict[int, Any] = {}  # trainable variables by slot, in the order of their first read
-        # Few recordings have these four, so each is made at its first entry.
-        self.versions: dict[int, tuple[int, ...]] = NOTHING  # by identity: the slots of a leaf with several values
-        self.barriers: dict[int, Barrier] = NOTHING  # by the first slot of their results
-        # By the slot of a leaf that turned out to be a result: the slot of the result, and the slot since when.
-        self.became: dict[int, tuple[int, int]] = NOTHING
-        self.absorbed: dict[Token, list[int]] = NOTHING  # appended recordings: for each of their slots, the slot here
-        self.tapes: tuple[Any, ...] = ()  # the open tapes and accumulators
+        self.values = []
+        self.known = {}
+        self.again = self.versions = self.barriers = self.became = self.absorbed = NOTHING
+        self.tapes = tapes  # the open tapes and accumulators
         self.forward = False  # an accumulator is open
-        self.auto = True  # an open tape watches variables when they are read
-        self.alone = True  # no tensor is a leaf and nothing is absorbed, so no tensor marked `CONSTANT` is known here
+        self.auto = auto  # an open tape watches variables when they are read
+        self.leading = 0  # the first slots up to here are leaves that are tensors
         self.reads: list[Any] | None = None  # a list to which variables are appended when they are read
 
     # --- operands -------------------------------------------------------------------------------------------------
 
     def find(self, x: Any) -> int:
         """The slot of a tensor or variable, or -1 if no open tape watches it. A trainable variable becomes a leaf."""
+        token = x._token
+        if token is CONSTANT:
+            return -1
+        if token is WATCHED:
+            # Another recording, maybe in another thread, may have set its slot; but no other tensor has its value.
+            slot: int = x._slot
+            if slot < self.leading and self.values[slot] is x._value:
+                return slot
         at = id(x)
         entry = self.known.get(at)
+        if entry is not None:
+            if self.reads is not None and x._trainable:
+                self.reads.append(x)
+            slot = entry[0]
+            try:
+                if self.values[slot] is x._value:
+                    return slot
+            except IndexError:  # an operation was interrupted
+                pass
+            return self.leaf(x)  # it was assigned since
         if x._trainable:
             if self.reads is not None:
                 self.reads.append(x)
-            if entry is None:
-                if not self.auto:
-                    return -1
-                # As in `leaf`, but fast: each step of a training loop reads each variable for the first time.
-                node, value, key = self.node, x._value, x._leaf or x._typed_leaf()
-                slot = node.count
-                hot = node.hot
-                self.node = hot if hot.key is key else node.go(key, 1)
-                self.append(value)
-                self.variables[slot] = x
-                self.known[at] = (value, slot, x)
-                return slot
-        elif entry is None:
-            if x._token is self.token:
-                return x._slot  # type: ignore[no-any-return]
-            return self._taken_over(x) if self.absorbed else -1
-        return entry[1] if entry[0] is x._value else self.leaf(x)  # a new leaf if it was assigned since
+            if not self.auto:
+                return -1
+            # As in `leaf`, but fast: each step of a training loop reads each variable for the first time.
+            node, key = self.node, x._leaf or x._typed_leaf()
+            slot = node.count
+            hot = node.hot
+            self.node = hot if hot.key is key else node.go(key, 1)
+            self.values.append(x._value)
+            self.known[at] = (slot, x)
+            return slot
+        if token is self.token:
+            return x._slot  # type: ignore[no-any-return]
+        return -1 if self.absorbed is NOTHING else self._taken_over(x)
+
+    @property
+    def variables(self) -> dict[int, Any]:
+        """The trainable variables that are leaves, by slot, in the order of their first read."""
+        found = {slot: x for slot, x in self.known.values() if x._trainable}
+        return dict(sorted({**self.again, **found}.items())) if self.again else found
 
     def _taken_over(self, x: Any) -> int:
         """The slot here of a tensor of an appended recording, or -1."""
@@ -227,16 +270,47 @@ class Recording:
         node, key = self.node, x._leaf or x._typed_leaf()
         slot = node.count
         known = self.known.get(id(x))
-        value = x._value
-        self.alone = False
         self.node = node.go(key, 1)
-        self.append(value)
+        self.values.append(x._value)
+        if x._token is CONSTANT or x._token is WATCHED:
+            x._slot = slot
+            x._token = WATCHED
         if known is not None:
-            self.set_versions(id(x), (*self.versions.get(id(x), (known[1],)), slot))
-        if x._trainable:
-            self.variables[slot] = x
-        self.known[id(x)] = (value, slot, x)
+            self.set_versions(id(x), (*self.versions.get(id(x), (known[0],)), slot))
+            if x._trainable:
+                self.again = {**self.again, known[0]: x}
+        self.known[id(x)] = (slot, x)
         return slot
+
+    def watch_constants(self, tensors: Sequence[Any]) -> list[tuple[int, int]]:
+        """Make the first of these tensors leaves, up to one that a record may have met.
+
+        Gives for each its slot, and the slot from which on it is watched, which is the same.
+        """
+        known, values, node = self.known, self.values, self.node
+        slot = first = len(values)
+        if first != len(known) or self.absorbed is not NOTHING:
+            return []
+        for x in tensors:
+            # As in `leaf`, but fast: some training loops watch their parameters at each step.
+            at = id(x)
+            try:
+                token, value = x._token, x._value
+                if at in known or (token is not WATCHED and token is not CONSTANT) or value.dtype not in FULL:
+                    break
+            except AttributeError:  # it is no tensor
+                break
+            hot = node.hot
+            node = hot if hot.key is TENSOR else node.go(TENSOR, 1)
+            values.append(value)
+            known[at] = (slot, x)
+            x._slot = slot
+            x._token = WATCHED
+            slot += 1
+        self.node = node
+        if self.leading == first:
+            self.leading = slot
+        return _PAIRS[first:slot] if slot <= len(_PAIRS) else [(k, k) for k in range(first, slot)]
 
     def set_versions(self, at: int, slots: tuple[int, ...]) -> None:
         """Note the slots of a leaf that has had several values. `at`: its identity."""
@@ -259,7 +333,7 @@ class Recording:
             if len(known) > 1:
                 known.pop(slot)
                 self.set_versions(id(x), (*known, slot))
-                self.known.setdefault(id(x), (value, slot, x))
+                self.known.setdefault(id(x), (slot, x))
         return self.slots(x)
 
     def slots(self, x: Any) -> tuple[int, ...]:
@@ -271,7 +345,7 @@ class Recording:
             return (x._slot,)
         entry = self.known.get(id(x))
         if entry is not None:
-            return (entry[1],)
+            return (entry[0],)
         slot = self._taken_over(x) if self.absorbed else -1
         return () if slot < 0 else (slot,)
 
@@ -319,13 +393,12 @@ class Recording:
         so far it stays a leaf. From here on it is the result, and tapes that watch the leaf watch the result
         (`became`).
         """
-        self.alone = False
         places = list(self.absorbed.get(other.token, ()))
         # Records that both hold already: the other one absorbed this one, or both absorbed a third.
         both = {at: s for s, at in enumerate(other.absorbed.get(self.token, ()))}
         for token, theirs in other.absorbed.items():
             both.update(zip(theirs, self.absorbed.get(token, ())))
-        objects = {s: x for _, slot, x in other.known.values() for s in (*other.slots(x), slot)}
+        objects = {s: x for slot, x in other.known.values() for s in (*other.slots(x), slot)}
         for node in other.node.path():
             assert node.parent is not None
             first = node.parent.count
@@ -342,26 +415,26 @@ class Recording:
             at = self.step(shift(node.key, places.__getitem__), node.count - first)
             places.extend(range(at, self.node.count))
             self.values.extend(other.values[first : node.count])
-        for x_id, (value, slot, x) in other.known.items():
+        for x_id, (slot, x) in other.known.items():
             fresh = [places[s] for s in other.slots(x)]
             if x_id in self.known:
                 slots = tuple(dict.fromkeys((*self.slots(x), *fresh)))
                 if len(slots) > 1:
                     self.set_versions(x_id, slots)
             else:
-                self.known[x_id] = (value, places[slot], x)
+                self.known[x_id] = (places[slot], x)
                 if len(fresh) > 1:
                     self.set_versions(x_id, tuple(fresh))
-        self.variables.update({places[slot]: x for slot, x in other.variables.items()})
+        self.again = {**self.again, **{places[slot]: x for slot, x in other.variables.items()}}
         self.barriers = {**self.barriers, **{places[slot]: b for slot, b in other.barriers.items()}}
         moved = {token: [places[s] for s in inner] for token, inner in other.absorbed.items()}
         self.absorbed = {**moved, **self.absorbed, other.token: places}
-        for x_id, (value, slot, x) in list(self.known.items()):
+        for x_id, (slot, x) in list(self.known.items()):
             made = self._taken_over(x)
             if made >= 0 and made != slot and x_id not in other.known:
                 self.became = {**self.became, slot: (made, self.node.count)}
                 self.set_versions(x_id, (*self.versions.get(x_id, (slot,)), made))
-                self.known[x_id] = value, made, x
+                self.known[x_id] = made, x
         return places
 
     def _here(self, x: Any) -> int:
@@ -370,7 +443,7 @@ class Recording:
             return x._slot  # type: ignore[no-any-return]
         entry = self.known.get(id(x))
         if entry is not None:
-            return entry[1]
+            return entry[0]
         return self._taken_over(x) if self.absorbed else -1
 
 

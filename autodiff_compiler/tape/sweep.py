@@ -64,8 +64,8 @@ def record_pull(outer: Recording, rec: Recording, pull: Pullback, seeds: list[An
         if min(there) >= 0:
             slots = there
         else:  # the open tapes know only those values of `rec` that they were told to watch
-            watched = {s: slot for _, slot, x in outer.known.values() if not x._trainable for s in rec.slots(x)}
-            by_value = {id(value): slot for value, slot, x in outer.known.values() if not x._trainable}
+            watched = {s: slot for slot, x in outer.known.values() if not x._trainable for s in rec.slots(x)}
+            by_value = {id(outer.values[slot]): slot for slot, x in outer.known.values() if not x._trainable}
             slots = [watched.get(s, by_value.get(id(rec.values[s]), -1)) for s in slots]
             constants += [rec.values[s] for s, slot in zip(pull.needed, slots) if slot < 0]
     for s in seeds:

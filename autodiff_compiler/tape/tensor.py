@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .recording import CONSTANT, Leaf, leaf_key, signature
+from .recording import CONSTANT, TENSOR, Leaf, leaf_key, signature
 
 
 class Operand:
@@ -69,6 +69,7 @@ class Tensor(Operand):
     """An immutable NumPy value. Its operations are recorded while a tape watches it."""
 
     __slots__ = ("_value", "_token", "_slot", "__weakref__")
+    _leaf = TENSOR
 
     def __copy__(self) -> Any:
         return self

@@ -85,7 +85,7 @@ class Replay:
     def _new_leaf(self, record: GraphRecord, k: int, key: Any) -> int:
         rec = self.rec
         slot = rec.step(key, 1)
-        rec.append(shown(record.values[k]) if record.freed else record.values[k])
+        rec.values.append(shown(record.values[k]) if record.freed else record.values[k])
         self._origin[slot] = record, k
         return slot
 
@@ -193,7 +193,7 @@ class Replay:
             return slot
         self.hooked = True
         after = self.rec.step((BARRIER, (slot,), 1, None), 1)
-        self.rec.append(self.rec.values[slot])
+        self.rec.values.append(self.rec.values[slot])
         self.rec.set_barrier(after, Gradient(None, _hooked(var), lambda: False))
         self._origin[after] = self.origin(slot)
         self._before[after] = slot

@@ -183,7 +183,7 @@ class Operands:
         """One more; its slot."""
         rec = self.rec
         slot = rec.step(leaf_key(), 1)
-        rec.append(value)
+        rec.values.append(value)
         self.vars.append(var)
         self.versions.append(version)
         self.counts.append(version.count if count is None else count)
