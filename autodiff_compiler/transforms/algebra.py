@@ -37,6 +37,7 @@ from ..operations.choices import OVER
 from ..operations.linalg import DOT
 from ..operations.reductions import SUM
 from .conjugates import conjugate_twice, of_both_parts
+from .quotients import normalised, saturated
 
 
 def _is_number(x: Any, value: float) -> bool:
@@ -99,9 +100,10 @@ def _mul(b: Builder, x: Any, y: Any) -> Any:
             quotient = _literal_quotient(other)
             if quotient is not None and _literal(a) and abs(a * quotient[0]) < 1e30:
                 return b.emit(DIV, a * quotient[0], quotient[1])
-        regrouped = _regroup(b, x, y)
-        if regrouped is not NotImplemented:
-            return regrouped
+        for rewrite in (_regroup, normalised):
+            rewritten = rewrite(b, x, y)
+            if rewritten is not NotImplemented:
+                return rewritten
     return _binary_spread(b, MUL, x, y)
 
 
@@ -370,9 +372,10 @@ def _spread(b: Builder, g: Any, x: Any) -> Any:
 
 
 def _accum(b: Builder, a: Any, v: Any) -> Any:
-    both = of_both_parts(b, a, v)
-    if both is not NotImplemented:
-        return both
+    for rewrite in (of_both_parts, saturated):
+        rewritten = rewrite(b, a, v)
+        if rewritten is not NotImplemented:
+            return rewritten
     if _negated(a) is not None and type(v) is Value and _covers(b, v, a.type.dims):
         if same_dtype(v.type.dtype, a.type.dtype) and v.type.kind == a.type.kind == "array":
             return b.emit(SUB, v, _negated(a))
