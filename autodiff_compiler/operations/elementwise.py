@@ -451,12 +451,12 @@ nondiff((np.isnan, np.isinf, np.isfinite, np.signbit, np.spacing))
 # --- what may be computed again -------------------------------------------------------------------------------------
 
 repeatable(0.2, operator.add, operator.sub, operator.mul, operator.neg, np.add, np.subtract, np.multiply, np.negative)
-repeatable(0.3, operator.truediv, np.true_divide)
+repeatable(0.35, operator.truediv, np.true_divide)
 repeatable(0.12, operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 repeatable(0.12, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
 repeatable(0.1, np.logical_not, np.logical_and, np.logical_or)
-repeatable(0.2, builtins.abs, np.absolute, np.maximum, np.minimum, np.square)
-repeatable(0.25, np.sign)
+repeatable(0.2, builtins.abs, np.absolute, np.square)
+repeatable(0.5, np.sign, np.maximum, np.minimum)
 repeatable(0.85, np.sqrt)
 
 # --- traits ---------------------------------------------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 The derivative of a root brings 0.5 with it, that of a square 2.0. Takes an adjoint. Gives an adjoint in which a product
 of two arrays, each of them a number times something that nobody else reads, has one number in it, at the array with
-fewer axes. So have several products with one array, if all of them have the same number. What is divided by a number
-and multiplied by its reciprocal, as in the derivative of a reciprocal, is multiplied by that twice. What is multiplied
+fewer axes. So have several products with one array, if all of them have the same number. What is multiplied
 by a number, and divided by it wherever it is read, as behind ``t * g(x / t)``, is neither. A product of numbers has one
 literal.
 
@@ -54,17 +53,8 @@ class Factor:
 
 
 def merge_factors(fn: Function) -> None:
-    """Let the products of an adjoint have one number each, and no divisor beside its reciprocal."""
+    """Let the products of an adjoint have one number each."""
     _cancel(fn)
-    uses = None
-    for op in list(fn.body.walk()):
-        if op.prim is MUL and op.tag == DERIVED:
-            for quotient, reciprocal in (op.args, op.args[::-1]):
-                if _is_reciprocal(reciprocal) and _has_divisor(quotient, op, reciprocal.op.args[1]):
-                    uses = uses or collect_uses(fn.body)
-                    if len(uses[quotient]) == 1:
-                        _multiply(quotient.op, op, reciprocal)
-                        break
     products = {op for op in fn.body.walk() if op.prim is MUL and op.tag == DERIVED and _is_of_arrays(op)}
     if products:
         _Merging(products, collect_uses(fn.body)).run()
@@ -315,29 +305,6 @@ def _may_take(s: Value, x: Value) -> bool:
         return False
     base = op.args[0]
     return type(base) is Value and base.type.kind == "array" and base.type.dtype == x.type.dtype and base.type.is_float
-
-
-def _is_reciprocal(v: Any) -> bool:
-    """One over a value."""
-    op = v.op if type(v) is Value else None
-    return op is not None and op.prim is DIV and type(op.args[0]) is float and op.args[0] == 1.0 and v.type.is_float
-
-
-def _has_divisor(v: Any, user: Op, d: Any) -> bool:
-    """A cotangent over this value, computed where it is used."""
-    op = v.op if type(v) is Value else None
-    if op is None or op.prim is not DIV or op.tag != DERIVED or op.parent is not user.parent:
-        return False
-    return type(d) is Value and op.args[1] is d and type(op.args[0]) is Value and op.args[0] is not d
-
-
-def _multiply(quotient: Op, user: Op, reciprocal: Value) -> None:
-    """Multiply by the reciprocal instead, which is there where the product is computed."""
-    quotient.prim, quotient.args = MUL, (quotient.args[0], reciprocal)
-    region = user.parent
-    assert region is not None
-    region.ops.remove(quotient)
-    region.ops.insert(region.ops.index(user), quotient)
 
 
 def _is_of_arrays(op: Op) -> bool:

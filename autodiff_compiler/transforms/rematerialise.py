@@ -36,7 +36,7 @@ def f_grad(x, r):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..ir.core import FUNC, LOOP, TRY, Builder, Exit, Op, Region, Value, leaves, type_of
 from ..ir.definedness import maybe_undefined
@@ -52,7 +52,11 @@ if TYPE_CHECKING:
 # Costs are in sixteenths of those of keeping one element of eight bytes. They were measured on the programs of
 # benchmarks/by_hand, see docs/architecture.md.
 UNIT = 16
-NOMINAL = 2000  # the length of an axis that is not known
+BOUGHT = 8  # the same where little more memory is asked for in all
+MORE = 1.4  # times the memory that the first choice asks for: what the second one may take
+ONE_MORE = 390 * UNIT  # what that has to save for each value, which makes the code harder to read
+NOMINAL = 2000  # the length of an axis of an argument
+PART = 1000  # of another axis, and of a vector if no argument is a vector of its length: rows of matrices are shorter
 LOOP_FACTOR = 8  # iterations of a loop
 APPEND = 40 * UNIT  # to put a value on a list and to take it off
 CALL = 260 * UNIT  # what NumPy needs to start
@@ -67,8 +71,9 @@ VIEW = 12 * UNIT
 class Choice:
     """The choice for the values that a `Placer` has found to be wanted.
 
-    repeated: values that are computed again; the rest is kept
+    repeated: values that are computed again
     kept:     values that are put on stacks
+    keeping:  what it costs to keep an element
     chosen:   these are final
     """
 
@@ -78,9 +83,12 @@ class Choice:
         self.repeated: set[Value] = set()
         self.kept: set[Value] = set()
         self.chosen = False
+        self.keeping = UNIT
         loops = any(region.op is not None and region.op.prim is LOOP for region in placer.forward)
         self.maybe_undefined = maybe_undefined(placer.body) if loops else set()  # before the placer changes loops
         self._homes: dict[Value, Region] = {}
+        vectors = (p.type.dims[0] for p in placer.body.params if p.type.dims and len(p.type.dims) == 1)
+        self._vectors = {d.root for d in map(placer.body.dims.find, vectors) if isinstance(d, Dim)}
         # The bodies of loops that carry a number which is kept anyway.
         self._handed_on = set(self._given_back())
         self._keeping = {region_of(v) for v in wanted if v.op is None and v.type.is_scalar and not placer.is_free(v)}
@@ -102,6 +110,32 @@ class Choice:
         return v in self._handed_on or self.placer.is_free(v)
 
     def _choose(self) -> None:
+        """Compute again what costs less than its memory, or half of that if all takes little more memory then: an array
+        is put on a list in a third of the time that a product takes."""
+        self.repeated, self.kept = self._cut()
+        if any(v.type.kind == "array" and self.work(v) for v in self.repeated):
+            most = MORE * self._memory(self.kept)
+            self.keeping = BOUGHT
+            repeated, kept = self._cut()
+            if self._memory(kept) <= most:
+                self.repeated, self.kept = repeated, kept
+
+    def _memory(self, kept: set[Value]) -> float:
+        """The elements of the arrays that loops keep."""
+        total = 0.0
+        for v in kept:
+            often = frequency(region_of(v)) if v.type.kind == "array" else 1
+            if often > 1 and not (v.op is None and self._handed_to(v) in kept):
+                total += (self.elements(v.type, NOMINAL) or NOMINAL**2) * often
+        return total
+
+    def _handed_to(self, v: Value) -> Any:
+        """What an iteration hands on to the next one as this parameter."""
+        region = region_of(v)
+        return region.exit[region.params.index(v)] if region.exit[0] == Exit.NORMAL else None
+
+    def _cut(self) -> tuple[set[Value], set[Value]]:
+        """What is computed again, and what is kept."""
         graph = Graph()
         source, sink = graph.node(), graph.node()
         nodes: dict[Value, tuple[int, int]] = {}
@@ -130,13 +164,15 @@ class Choice:
             if x in nodes:
                 graph.edge(nodes[x][1], nodes[v][0], NEVER)
         again = graph.cut(source, sink)
+        repeated, kept = set(), set()
         for v, (before, after) in nodes.items():
             if self._is_free(v):
                 continue
             if again[before]:
-                self.repeated.add(v)
+                repeated.add(v)
             elif again[after]:
-                self.kept.add(v)
+                kept.add(v)
+        return repeated, kept
 
     def _operands(self, op: Op) -> list[Value]:
         """What is needed to compute an operation again."""
@@ -150,16 +186,18 @@ class Choice:
 
     # --- costs ----------------------------------------------------------------------------------------------------
 
-    def elements(self, t: Ty) -> float | None:
+    def elements(self, t: Ty, part: float = PART) -> float | None:
         """The size of an array of a type at the nominal length, in elements of eight bytes; None if it is not known."""
         if t.is_scalar or t.dims == ():
             return 1.0
         if t.kind not in ("array", "any") or t.dims is None:
             return None
+        dims = self.placer.body.dims
         count = 1.0
         for d in t.dims:
-            if isinstance(d, Dim):  # what is not the length of an argument is that of a part
-                count *= NOMINAL if self.placer.body.dims.is_argument(d) else NOMINAL / 2
+            if isinstance(d, Dim):
+                whole = dims.is_argument(d) and (len(t.dims) > 1 or d.root in self._vectors)
+                count *= NOMINAL if whole else part
             else:
                 count *= max(d, 1)
         return count * (t.dtype.itemsize if t.dtype is not None else 8) / 8
@@ -172,9 +210,10 @@ class Choice:
         size = self.elements(v.type)
         if size is None:
             size = NOMINAL**2
+        beside = ONE_MORE if self.keeping == BOUGHT else 0
         if self._is_copied(v):
-            return int(size * UNIT * COPIED) + APPEND + CALL // 2
-        return int(size * UNIT) + APPEND
+            return int(size * self.keeping * COPIED) + APPEND + CALL // 2 + beside
+        return int(size * self.keeping) + APPEND + beside
 
     def _is_copied(self, v: Value) -> bool:
         """A later store overwrites the memory, so that a copy is kept."""

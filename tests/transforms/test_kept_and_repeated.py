@@ -451,3 +451,47 @@ def test_what_is_handed_on(f):
         np.testing.assert_allclose(ad.grad(f, argnums=k)(V, V + 1.0), moved, rtol=1e-5, atol=1e-7)
         plain = ad.grad(f, argnums=k, optimize=False)(V, V + 1.0)
         np.testing.assert_allclose(ad.grad(f, argnums=k)(V, V + 1.0), plain, rtol=1e-12, atol=1e-14)
+
+
+def uncommented(source: str) -> str:
+    return "\n".join([line.split("#")[0] for line in source.splitlines()])
+
+
+def mixed(x, w):
+    for _ in range(4):
+        gate = 1.0 / (1.0 + np.exp(-x @ w))
+        x = np.tanh(x @ w) * gate + x * (1.0 - gate)
+    return np.sum(x * x)
+
+
+def test_a_gate_is_kept_beside_its_exponential() -> None:
+    """The derivative of ``1 / d`` reads the reciprocal alone, which costs more to compute again than to keep."""
+    source = checked(mixed, M, 0.5 * M)
+    assert uncommented(source).count("1.0 / (1.0 + ") == 1 and "finite(" in source
+
+
+def rows_of(paths, normals, rho):
+    v = np.full(normals.shape[2], 0.1)
+    for t in range(normals.shape[1]):
+        w = rho * normals[0, t] + np.sqrt(1.0 - rho**2) * normals[1, t]
+        v = v + np.sqrt(v * v + 0.1) * w
+    return np.sum(v) * np.sum(paths)
+
+
+def test_three_operations_on_rows_are_not_repeated() -> None:
+    """Rows of a matrix are shorter than vectors that are arguments."""
+    source = checked(lambda n, rho: rows_of(1.0, n, rho), np.random.default_rng(1).normal(size=(2, 3, 4)), 0.3)
+    assert uncommented(source).count("rho * ") == 1
+
+
+def stencil(u, steps):
+    for _ in range(steps):
+        bend = u[2:] - 2.0 * u[1:-1] + u[:-2]
+        slope = 0.5 * (u[2:] - u[:-2])
+        u[1:-1] = u[1:-1] + 0.2 * (0.1 * bend - u[1:-1] * slope)
+    return np.sum(u * u)
+
+
+def test_little_more_is_kept_and_not_several_times_as_much() -> None:
+    source = ad.grad(stencil).source(V, 3)
+    assert kept(source) == 1, source

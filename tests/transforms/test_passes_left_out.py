@@ -234,6 +234,10 @@ def tangents(f: Any, **options: Any) -> Any:
     return ad.jacfwd(f, **options)
 
 
+def squared_gates(x: Any) -> Any:
+    return np.sum((1.0 / (1.0 + np.exp(-x))) ** 2)
+
+
 # For each pass a derivative of which it changes the code.
 def shifted_slope(x: Any, k: Any) -> Any:
     return x * x * k - 0.3 * x
@@ -243,6 +247,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "exits": (value, left_early, (0.5,)),
     "masks": (value, masked, (X,)),
     "shapes": (value, shaped, (X,)),
+    "reciprocals": (value, squared_gates, (X,)),
     "fuse branches": (value, branches, (X,)),
     "simplify": (value, summed, (X,)),
     "factors": (value, distances, (W,)),
