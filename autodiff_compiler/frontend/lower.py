@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import deep
+from .. import deep, ir
 from ..duck import name_of
 from ..errors import AliasError, AutodiffError, UnsupportedError, is_interruption
 from ..ir.apart import APART
@@ -17,6 +17,7 @@ from ..ir.budget import Exhausted, compiling
 from ..ir.core import Function, Loc, Op, Value, leaves
 from ..ir.opset import COPY
 from ..ir.rewrite import drop_uncalled, replace_values
+from ..late import late
 from ..lowered import Lowered, ObjectStep, bind_arguments, location_of
 from ..tree import flatten, is_object
 from . import table  # noqa: F401  (it fills the table of handlers)
@@ -44,6 +45,8 @@ from .inputs import base_of, path_name
 from .numpy_calls import NumpyCalls
 from .observe import WATCH
 from .plan import FoundWanting, Plan, RecursionTooDeep, lower_by_plan
+
+begin_with_floats = late(ir.__name__, "beginnings", "begin_with_floats")
 
 
 class Interpreter(NumpyCalls):
@@ -191,6 +194,8 @@ def _lower(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Val], interp: Inter
     own_what_is_stored_into(interp)
     drop_uncalled(interp.top)
     function = Function(getattr(fn, "__name__", type(fn).__name__), interp.top)
+    if any(v.type.kind == "scalar" and v.type.dtype is None for op in interp.top.walk() for v in op.results):
+        begin_with_floats(function)  # otherwise the types of all numbers are known
     used = {v for op in interp.top.walk() for v in op.operands()} | set(_region_values(interp.top))
     stored = sorted(interp.stored)
     ducks = [item for item in interp.inputs.inputs if item.type.duck is not None]

@@ -24,14 +24,13 @@ def spread_of_grad(x, n):
         x = 1.9 * x * (1.0 - x)
         t.append(x)
     n2 = len(t)
-    t2 = 0
+    t2 = 0.0
     for i in range(n2):
         t2 += t[i]
     t3 = t[-1]
-    t2 * t3
     t = [0.0] * len(t)
     # adjoint of line 13: return sum(path) * path[-1]
-    t[-1] += 1.0 * t2
+    t[-1] += t2
     for i in reversed(range(n2)):
         t[i] += t3
     x_bar = 0.0
