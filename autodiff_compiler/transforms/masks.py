@@ -14,9 +14,9 @@ none. The sum of what a mask leaves and of what its opposite leaves is one choic
 def f_grad(x, k):
     r = np.sqrt(x * x)
     t = r < 2.5
-    # adjoint of line 2: r = np.sqrt(x * x)
-    t2 = over((2.0 * r - 2.0) * (spread(1.0, x) * t * k) * 0.5, r) * x
-    return 2.0 * np.where(t, t2, 0.0)
+    # adjoint of line 3: return np.sum(np.where(r < 2.5, k * (r * r - 2.0 * r), 0.0))
+    t2 = spread(1.0, x) * t * k
+    return 2.0 * np.where(t, over(-t2 + t2 * r, r) * x, 0.0)
 """
 
 from __future__ import annotations

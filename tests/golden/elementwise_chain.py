@@ -27,8 +27,13 @@ def chain_grad(x):
     d = np.sqrt(c * c + 1.0)
     one_plus_x_sq = 1.0 + x * x
     # adjoint of line 14: return np.sum(e / (1.0 + x * x))
-    two_e_bar = 1.0 / one_plus_x_sq * 2.0
+    e_bar = 1.0 / one_plus_x_sq
     # adjoint of line 12: d = np.sqrt(c * c + 1.0)
-    c_bar = two_e_bar / d * (0.5 / d) * c
+    t = 1.0 / d
+    c_bar = e_bar * t * t * c
+    # adjoint of line 11: c = b * x
+    x_bar = -2.0 * (e_bar * (np.log(d) / one_plus_x_sq) * x) + c_bar * b
     # adjoint of line 9: a = np.sin(x)
     return -two_e_bar * (np.log(d) / one_plus_x_sq) * x + c_bar * b + c_bar * x * b * np.cos(x)
+    x_bar += c_bar * x * b * np.cos(x)
+    return x_bar

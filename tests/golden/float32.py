@@ -19,4 +19,4 @@ import numpy as np
 
 def loss_grad(w, x):
     z = 2 * w * x + 1
-    return 0.3333333333333333 * (0.5 / np.sqrt(z)) * x * 2.0
+    return 0.3333333333333333 / np.sqrt(z) * x

@@ -11,19 +11,20 @@ import pytest
 import autodiff_compiler as ad
 from autodiff_compiler.ir.core import DERIVED, Builder, Function, Region
 from autodiff_compiler.ir.interp import interpret
-from autodiff_compiler.ir.opset import ACCUM, ADD, ADDAT, DIV, GET, MUL, NEG, SET, SUB, ZEROS
+from autodiff_compiler.ir.opset import ACCUM, ADD, ADDAT, DIV, GET, MUL, NEG, SET, SPREAD, SUB, ZEROS
 from autodiff_compiler.ir.printer import print_function
 from autodiff_compiler.ir.types import Ty, array
 from autodiff_compiler.ir.verify import verify
 from autodiff_compiler.operations.linalg import DOT
 from autodiff_compiler.operations.reductions import SUM
 from autodiff_compiler.transforms.common_factors import share_factors
+from autodiff_compiler.transforms.factors import merge_factors
 from autodiff_compiler.transforms.scalings import scale_once
 from tests.differences import differences
 
 RNG = np.random.default_rng(21)
 X, Y = RNG.normal(size=6), RNG.normal(size=6)
-PASSES = "-common factors, -scalings"
+PASSES = "-factors, -common factors, -scalings"
 
 
 def logistic(x, y):
@@ -252,13 +253,15 @@ def random_adjoint(rng: random.Random, size: int) -> Function:
     root = region.dims.fresh()
     t = array(float, (root,))
     arrays = [region.param(t, name) for name in "abc"]
-    scalar = region.param(Ty("py", np.dtype(float), ()), "s")
+    numbers = [region.param(Ty("py", np.dtype(float), ()), "s")]
     b = Builder(region)
     b.tag = DERIVED
     for _ in range(size):
         x, y = (rng.choice(arrays[-6:]) for _ in range(2))
-        number = rng.choice([0.5, -0.5, 2.0, 0.25, 0.5, scalar])
-        kind = rng.randrange(13)
+        scalar = rng.choice(numbers[-3:])
+        literal = rng.choice([0.5, -0.5, 2.0, 0.25, 0.5])
+        number = rng.choice([literal, literal, scalar])
+        kind = rng.randrange(20)
         if kind < 4:
             new = b.emit(MUL, *((number, x) if rng.random() < 0.5 else (x, number)))
         elif kind < 6:
@@ -270,14 +273,24 @@ def random_adjoint(rng: random.Random, size: int) -> Function:
         elif kind == 10:
             new = b.emit(DIV, x, arrays[0])
         elif kind == 11:
-            new = b.emit(DIV, x, scalar)
+            new = b.emit(DIV, x, rng.choice([scalar, literal]))
+        elif kind == 12:
+            new = b.emit(SPREAD, number, x)
+        elif kind == 13:
+            new = b.emit(DIV, number, arrays[1])
+        elif kind < 19:
+            prim = rng.choice([MUL, MUL, MUL, ADD, DIV])
+            pair = [literal if prim is MUL else rng.choice(numbers[-3:]), scalar]
+            rng.shuffle(pair)
+            numbers.append(b.emit(prim, *(pair if prim is not DIV else (pair[0], rng.choice([literal, numbers[0]])))))
+            continue
         else:
             zeros = b.emit(ZEROS, x)
             path = (("index", (slice(1, None),)),)
             stored = b.emit(SET, zeros, path, b.emit(GET, x, path))
             new = b.emit(ADDAT, stored, path, b.emit(GET, y, path))
         arrays.append(new)
-    region.exit = tuple(arrays[-2:])
+    region.exit = (*arrays[-2:], numbers[-1])
     if rng.random() < 0.5:
         region.exit += (b.emit(DOT, arrays[-1], rng.choice(arrays)), b.emit(SUM, arrays[-3]))
     return Function("f", region)
@@ -321,7 +334,12 @@ def test_operations(build):
     b = Builder(region)
     b.tag = DERIVED
     region.exit = (build(b, x, y),)
-    check(Function("f", region), [share_factors, scale_once, share_factors, scale_once], (X, Y))
+    check(Function("f", region), [share_factors, scale_once, merge, share_factors, scale_once], (X, Y))
+
+
+def merge(fn):
+    merge_factors(fn)
+    return False
 
 
 def check(fn, runs, args):
@@ -345,8 +363,8 @@ def test_random_operations(seed):
     changed = 0
     for _ in range(150):
         fn = random_adjoint(rng, rng.randrange(3, 14))
-        changed += check(fn, rng.sample([share_factors, scale_once], 2), [*values, 0.7])
-    assert changed > 15
+        changed += check(fn, rng.sample([share_factors, merge, scale_once], 3), [*values, 0.7])
+    assert changed > 10
 
 
 def test_what_a_call_is_given_is_read():

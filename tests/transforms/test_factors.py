@@ -115,6 +115,21 @@ def divided_by_another(x, t):
     return np.sum(t * np.tanh(x / s))
 
 
+def divided_on_two_ways(x, t):
+    s = t + 1.0
+    return np.sum(t * np.tanh(np.sin(x[0] / s) * np.cos(x[1] / s)))
+
+
+def divided_in_a_branch(x, t):
+    for k in range(3):
+        y = t * np.tanh(x)
+        if k > 0:
+            s = t + float(k)
+            y = t * np.tanh(y / s) + y / s
+        x = y
+    return np.sum(x)
+
+
 def in_a_loop(x, t):
     for _ in range(3):
         x = t * np.tanh(x / t)
@@ -122,7 +137,12 @@ def in_a_loop(x, t):
     return np.sum(x)
 
 
-@pytest.mark.parametrize("f", [soft_minimum, of_three, divided_once, divided_by_another, in_a_loop])
+@pytest.mark.parametrize(
+    "f",
+    [
+        soft_minimum, of_three, divided_once, divided_by_another, divided_on_two_ways, divided_in_a_branch, in_a_loop,
+    ],
+)  # fmt: skip
 def test_what_is_multiplied_and_divided(f):
     x, t = np.linspace(-1.0, 2.0, 12).reshape(4, 3), 0.7
     for k in range(2):
@@ -139,6 +159,26 @@ def test_what_is_multiplied_and_divided(f):
 def test_a_number_is_cancelled():
     x = np.linspace(-1.0, 2.0, 12).reshape(4, 3)
     assert "/ t\n" not in ad.grad(soft_minimum).source(x, 0.7)
+
+
+def test_a_product_is_divided_and_not_what_is_computed_of_it():
+    x = np.linspace(-1.0, 2.0, 12).reshape(4, 3)
+    text = ad.grad(divided_on_two_ways).source(x, 0.7)
+    assert text.count("/ s\n") == 2 and "(t / s if s else t * np.inf)" in text
+
+
+def kinetic_energy(v, mass):
+    """One number is 0.5 of the program, the other the 2 of the square: behind a new axis, and in a matrix."""
+    return 0.5 * np.sum(mass[:, None] * v**2)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_numbers_of_different_shapes_that_cancel(dtype):
+    v, mass = X.astype(dtype), np.arange(1.0, 6.0).astype(dtype)
+    derived = ad.grad(kinetic_energy)
+    assert "0.5" not in derived.source(v, mass) and "2.0" not in derived.source(v, mass)
+    np.testing.assert_allclose(derived(v, mass), mass[:, None] * v, rtol=1e-6)
+    assert derived(v, mass).dtype == dtype
 
 
 def test_numbers_that_nothing_needs_any_more():
