@@ -106,8 +106,8 @@ class Nesting:
             op.prim.effects and op.prim not in (PUSH, POP)
             for func in body.ops if func.prim is FUNC for op in func.regions[0].walk()
         )  # fmt: skip
-        # What the backward sweep takes from lists, by name. A result that is computed of such a variable stands in front of
-        # that sweep, so that the name is free there.
+        # What the backward sweep takes from lists, by name. A result that is computed of such a variable stands in
+        # front of that sweep, so that the name is free there.
         self.restored = {r.hint for op in body.walk() if op.prim is POP for r in op.results if r.hint}
         self._choose_inlined(body)
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from ..ir.core import DERIVED, Function, Op, Value
 from ..ir.opset import DIV, MUL, SPREAD
-from ..ir.rewrite import collect_uses
+from ..ir.rewrite import collect_uses, derived
 
 
 def share_reciprocals(fn: Function) -> None:
@@ -32,19 +32,33 @@ def share_reciprocals(fn: Function) -> None:
                 if _is_reciprocal(reciprocal) and _has_divisor(quotient, op, reciprocal.op.args[1]):
                     uses = uses or collect_uses(fn.body)
                     if len(uses[quotient]) == 1:
-                        _multiply(quotient.op, op, reciprocal)
+                        _multiply(quotient.op, op, _of_one(reciprocal))
                         break
 
 
 def _is_reciprocal(v: Any) -> bool:
-    """One over a value."""
+    """One over a value, or another number over an array of the adjoint."""
     op = v.op if type(v) is Value else None
     if op is None or op.prim is not DIV or not v.type.is_float:
         return False
     one = op.args[0]
     if type(one) is Value and one.op is not None and one.op.prim is SPREAD:
-        one = one.op.args[0]
-    return type(one) is float and one == 1.0
+        return type(one.op.args[0]) is float and one.op.args[0] == 1.0
+    return type(one) is float and (one == 1.0 or (op.tag == DERIVED and v.type.kind == "array"))
+
+
+def _of_one(reciprocal: Value) -> Value:
+    """The reciprocal, of which another number over the value is a multiple."""
+    op = reciprocal.op
+    assert op is not None and op.parent is not None
+    number, d = op.args
+    if type(number) is not float or number == 1.0:
+        return reciprocal
+    one = derived(op.parent, DIV, 1.0, d, loc=op.loc)
+    one.result.type = reciprocal.type
+    op.parent.ops.insert(op.parent.ops.index(op), one)
+    op.prim, op.args = MUL, (number, one.result)
+    return one.result
 
 
 def _has_divisor(v: Any, user: Op, d: Any) -> bool:

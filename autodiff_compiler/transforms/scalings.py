@@ -14,10 +14,10 @@ and divided by another is multiplied by their quotient. Gives an adjoint that mu
 >>> with leaving_out(["scalings"]):
 ...     show_source(f, np.ones(3), np.ones(3))
 def f_grad(u, w):
-    return (w * (0.1 * u) + np.sin(w) * 0.5) * 0.1
+    return 0.1 * (w * (0.1 * u) + 0.5 * np.sin(w))
 >>> show_source(f, np.ones(3), np.ones(3))
 def f_grad(u, w):
-    return w * (0.01 * u) + np.sin(w) * 0.05
+    return w * (0.01 * u) + 0.05 * np.sin(w)
 """
 
 from __future__ import annotations

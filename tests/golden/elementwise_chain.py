@@ -34,6 +34,5 @@ def chain_grad(x):
     # adjoint of line 11: c = b * x
     x_bar = -2.0 * (e_bar * (np.log(d) / one_plus_x_sq) * x) + c_bar * b
     # adjoint of line 9: a = np.sin(x)
-    return -two_e_bar * (np.log(d) / one_plus_x_sq) * x + c_bar * b + c_bar * x * b * np.cos(x)
     x_bar += c_bar * x * b * np.cos(x)
     return x_bar

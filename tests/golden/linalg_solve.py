@@ -26,5 +26,4 @@ def gaussian_grad(k, y):
     t = inverse(k)
     # adjoint of line 9: alpha = np.linalg.solve(k, y)
     t2 = t.T.dot(0.5 * y)
-    return 0.5 * t.T - t2[:, None] * alpha[None, :], 0.5 * alpha + t2
-    return 0.5 * t.T - t2[:, None].dot(alpha[None, :]), alpha * 0.5 + t2
+    return 0.5 * t.T - t2[:, None].dot(alpha[None, :]), 0.5 * alpha + t2

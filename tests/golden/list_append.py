@@ -37,8 +37,8 @@ def spread_of_grad(x, n):
     # adjoint of line 10: for _ in range(n):
     for x in reversed(x_saved):
         # adjoint of line 12: path.append(x)
-        t5 = (x_bar + t[-1]) * 1.9
+        t4 = (x_bar + t[-1]) * 1.9
         del t[-1]
         # adjoint of line 11: x = 1.9 * x * (1.0 - x)
-        x_bar = t5 * (1.0 - x) - t5 * x
+        x_bar = t4 * (1.0 - x) - t4 * x
     return x_bar
