@@ -60,6 +60,8 @@ def _list_get(g: Any, out: Any, l: Any, i: Any) -> Any:
 def _list_set_l(g: Any, out: Any, l: Any, i: Any, v: Any) -> Any:
     old = type_of(l).elem
     new = type_of(v)
+    if old is not None and old.is_scalar and new.is_scalar and old.is_real and new.is_real:
+        return emit(opset.LIST_SET, g, i, 0.0)  # not that of what was there: the list would be saved for it
     if old is None or old.kind != new.kind or not (old.is_scalar or _same_dims(old.dims, new.dims)):
         v = emit(opset.LIST_GET, l, i)  # what was there may have had another shape
     return emit(opset.LIST_SET, g, i, emit(opset.ZEROS, v))

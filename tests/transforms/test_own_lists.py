@@ -114,3 +114,20 @@ def test_second_derivatives(f: Callable[..., Any]) -> None:
         return ad.grad(f, argnums=1)(x, y)
 
     np.testing.assert_allclose(ad.grad(slope, argnums=1)(*ARGS), differences(slope, *ARGS, argnum=1), rtol=1e-4)
+
+
+def places_of_a_list(x, k):
+    y = [0.0] * len(x)
+    for i in range(len(x)):
+        y[i] = np.sin(x[i]) / k
+    return y[0] * y[-1] + sum(y)
+
+
+def test_a_list_is_not_saved_for_the_zero_of_a_place() -> None:
+    """A copy for each iteration would take the square of its length."""
+    gradient = ad.grad(places_of_a_list, argnums=(0, 1))
+    x = np.array([0.3, -0.5, 0.7, 1.1])
+    assert "list(" not in gradient.source(x, 2.0)
+    ad.check_grads(places_of_a_list, (x, 2.0))
+    every = ad.batch(gradient, in_axes=(0, None))(np.stack([x, 2.0 * x]), 2.0)
+    np.testing.assert_allclose(every[0][1], gradient(2.0 * x, 2.0)[0])
