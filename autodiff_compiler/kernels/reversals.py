@@ -6,6 +6,7 @@ section 12.3.
 
 from __future__ import annotations
 
+import functools
 import math
 from array import array
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 Actions = tuple["array[int]", "array[int]", "array[int]"]
 
 
+@functools.lru_cache(4096)
 def split(length: int, snapshots: int) -> int:
     """How many steps to go before the next snapshot, of `length` steps that are to be reversed with so many snapshots;
     one is that of the state in front of the steps.
@@ -75,9 +77,10 @@ def reversal(
     return actions
 
 
-def _act(actions: Actions, *action: int) -> None:
-    for column, number in zip(actions, action):
-        column.append(number)
+def _act(actions: Actions, kind: int, first: int, last: int) -> None:
+    actions[0].append(kind)
+    actions[1].append(first)
+    actions[2].append(last)
 
 
 def _reverse(actions: Actions, first: int, last: int, left: int, together: int) -> None:
