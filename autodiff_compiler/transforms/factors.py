@@ -22,8 +22,8 @@ def f_grad(d):
 
 from __future__ import annotations
 
-from ..ir.core import DERIVED, Function, Op, Value
-from ..ir.opset import GET, MUL, adds_axes_only
+from ..ir.core import DERIVED, Function, Op, Value, type_of
+from ..ir.opset import DIV, GET, MUL, adds_axes_only
 from ..ir.rewrite import Uses, derived
 from ..late import late
 from .algebra import is_moderate
@@ -38,9 +38,18 @@ def merge_factors(fn: Function) -> None:
     if not products:
         return
     uses = Uses(fn.body)
-    merge_numbers(ops, uses)
+    if _may_merge(ops):
+        merge_numbers(ops, uses)
     for op in products:
         _multiply_numbers(op, uses)
+
+
+def _may_merge(ops: list[Op]) -> bool:
+    """Two products or quotients of the adjoint have literals, or there is a quotient of an array by a number."""
+    own = [op for op in ops if op.prim in (MUL, DIV) and op.tag == DERIVED]
+    if sum([type(x) is not Value or type(y) is not Value for x, y in (op.args for op in own)]) > 1:
+        return True
+    return any(op.prim is DIV and type_of(op.args[1]).is_scalar and op.result.type.kind == "array" for op in own)
 
 
 def _multiply_numbers(op: Op, uses: Uses) -> None:
