@@ -37,11 +37,12 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import DERIVED, LOOP, Function, Loc, Op, Region, Value
-from ..ir.opset import ACCUM, DIM, GET, MUL, NEG, POP, PRIMS, RANGE_LEN, SET, ZEROS
+from ..ir.opset import ACCUM, DIM, GET, MUL, NEG, POP, ZEROS
 from ..ir.rewrite import collect_uses, derived, enclosing, region_of, replace_values
 from ..ir.types import same_dtype
 from ..operations.linalg import MATMUL
 from ..records import record
+from .kept_rows import in_front, keep, trips
 
 ALL = slice(None)
 COLUMN, ROW = (("index", (ALL, None)),), (("index", (None, ALL)),)
@@ -164,11 +165,10 @@ class _Collection:
         (self.body,) = loop.regions
         assert loop.parent is not None
         self.parent = loop.parent
-        self.before: list[Op] = []
         self.after: list[Op] = []
         self.kept: dict[Value, Value] = {}
         self.loc: Loc | None = None
-        self.count: Value | None = None
+        self.count: Any = None
 
     def run(self, top: Region, added: Sequence[Added]) -> None:
         sums: dict[Value, Value] = {}
@@ -178,21 +178,20 @@ class _Collection:
             like = init.op.args[0] if type(init) is Value and init.op is not None and init.op.prim is ZEROS else init
             self.loc = one.op.loc
             columns, rows = self.rows_of(one.column, like, 0), self.rows_of(one.row, like, 1)
-            flipped = self.emit(self.after, GET, columns, (("transpose", None),))
-            product = self.emit(self.after, MATMUL, flipped, rows)
+            flipped = self.emit(GET, columns, (("transpose", None),))
+            product = self.emit(MATMUL, flipped, rows)
             if one.negative:
-                product = self.emit(self.after, NEG, product)
+                product = self.emit(NEG, product)
             replace_values(self.body, {one.op.result: one.op.args[0]})
             self.body.ops.remove(one.op)
             known = sums.get(result)
             if known is None and self._is_only_zero(one.slot):
                 sums[result] = product
             else:
-                sums[result] = self.emit(self.after, ACCUM, result if known is None else known, product)
+                sums[result] = self.emit(ACCUM, result if known is None else known, product)
         replace_values(top, sums)
         at = self.parent.ops.index(self.loop)
         self.parent.ops[at + 1 : at + 1] = self.after
-        self.parent.ops[at:at] = self.before
 
     def _is_only_zero(self, slot: int) -> bool:
         """Nothing else is added to the zeros that the loop begins with."""
@@ -210,31 +209,16 @@ class _Collection:
         if source is not None:
             return source
         if x not in self.kept:
-            width = self.emit(self.before, DIM, like, axis)
-            init = self.emit(self.before, PRIMS[np.empty], (self.trips(), width))
+            width = in_front(self.loop, DIM, like, axis)
+            self.count = trips(self.loop) if self.count is None else self.count
             hint = "columns" if axis == 0 else "rows"
-            param = self.body.param(init.type, hint)
-            index = self.body.params[0]
-            stored = self.emit(self.body.ops, SET, param, (("index", (index,)),), x, where=self.body)
-            self.body.exit = (*self.body.exit, stored)
-            self.loop.args = (self.loop.args[0], (*self.loop.inits, init))
-            self.kept[x] = Value(init.type, hint, self.loop)
-            self.loop.results.insert(len(self.loop.results) - 2, self.kept[x])
+            self.kept[x] = keep(self.loop, x, (self.count, width), hint, self.loc)
         return self.kept[x]
 
-    def trips(self) -> Any:
-        """How many iterations the loop has: the end of its range may be negative."""
-        start, stop, step = self.loop.range[:3]  # type: ignore[index]
-        if stop.type.length is not None if type(stop) is Value else stop >= 0:
-            return stop
-        if self.count is None:
-            self.count = self.emit(self.before, RANGE_LEN, start, stop, step)
-        return self.count
-
-    def emit(self, ops: list[Op], prim: Any, *args: Any, where: Region | None = None) -> Value:
-        op = derived(where or self.parent, prim, *args, loc=None if ops is self.before else self.loc)
-        ops.append(op)
-        return op.result
+    def emit(self, prim: Any, *args: Any) -> Value:
+        """The result of a new operation behind the loop."""
+        self.after.append(derived(self.parent, prim, *args, loc=self.loc))
+        return self.after[-1].result
 
 
 __all__ = ["collect"]

@@ -118,10 +118,6 @@ def _is_plain_sum(op: Op) -> bool:
     )
 
 
-def _is_number_of_the_run(v: Any) -> bool:
-    return type(v) is Value and v.type.is_scalar
-
-
 class _Contraction:
     """The operations that take the place of one sum."""
 

@@ -48,12 +48,13 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import DERIVED, LOOP, Function, Op, Region, Value, type_of
-from ..ir.opset import ACCUM, ADD, ADDAT, DIM, GET, MUL, NEG, PRIMS, SET, SUB
+from ..ir.opset import ACCUM, ADD, ADDAT, DIM, GET, MUL, NEG, SUB
 from ..ir.rewrite import collect_uses, derived, enclosing, region_of, replace_values
 from ..operations.linalg import MATMUL
 from ..records import record
 from .dead_stores import accesses_of
 from .filling import counted, rows_behind
+from .kept_rows import in_front, keep
 
 ALL = slice(None)
 _COLUMN, _ROW = (("index", (ALL, None)),), (("index", (None, ALL)),)
@@ -173,29 +174,24 @@ class _Deferred:
     def __init__(self, loop: Op, k: int, axis: int, reads: list[Op], updates: list[Update]):
         self.loop, self.k, self.axis, self.reads, self.updates = loop, k, axis, reads, updates
         (self.body,) = loop.regions
-        assert loop.parent is not None
-        self.parent = loop.parent
         self.index = self.body.params[0]
-        self.before: list[Op] = []
 
     def run(self) -> None:
         count = self.loop.range[1]  # type: ignore[index]
         matrix = self.loop.inits[self.k]
-        width = self.emit(self.before, self.parent, DIM, matrix, 1 - self.axis)
+        width = in_front(self.loop, DIM, matrix, 1 - self.axis)
         kept = [(update, self.factors(update, count, width)) for update in self.updates]
         for read in self.reads:
             self.add_when_read(read, matrix, kept)
         for op in dict.fromkeys([update.op for update in self.updates]):
             replace_values(self.body, {op.result: op.args[0]})
             self.body.ops.remove(op)
-        at = self.parent.ops.index(self.loop)
-        self.parent.ops[at:at] = self.before
 
     def factors(self, update: Update, count: Any, width: Any) -> tuple[Value, Value]:
         """The arrays of both factors, a row for each iteration: as the loop has them where it reads a column."""
-        heads = self.carried("heads", (count, count), (self.index, slice(None, self.index)), update.head)
+        heads = self.carried("heads", (count, count), update.head, slice(None, self.index))
         source = self.source(update.full)
-        return heads, self.carried("columns", (count, width), (self.index,), update.full) if source is None else source
+        return heads, self.carried("columns", (count, width), update.full) if source is None else source
 
     def source(self, full: Value) -> Value | None:
         """The rows of an array of the outside that are the factor: one of which the iterations read all columns."""
@@ -207,36 +203,29 @@ class _Deferred:
         for axis in (0, 1):
             if is_outside and array.type.ndim == 2 and path == (("index", _along(axis, self.index)),):
                 if rows_behind(self.loop, array.type.dims[axis], 0) == 0:
-                    return array if axis == 0 else self.emit(self.before, self.parent, GET, array, (_TRANSPOSED,))
+                    return array if axis == 0 else in_front(self.loop, GET, array, (_TRANSPOSED,))
         return None
 
-    def carried(self, hint: str, shape: tuple[Any, Any], place: tuple[Any, ...], x: Value) -> Value:
-        """A new array that the loop carries, in which each iteration stores `x` at a place."""
-        init = self.emit(self.before, self.parent, PRIMS[np.empty], shape)
-        param = self.body.param(init.type, hint)
-        stored = self.emit(self.body.ops, self.body, SET, param, (("index", place),), x)
-        self.body.exit = (*self.body.exit, stored)
-        self.loop.args = (self.loop.args[0], (*self.loop.inits, init))
-        self.loop.results.insert(len(self.loop.results) - 2, Value(init.type, hint, self.loop))
-        return param
+    def carried(self, hint: str, shape: tuple[Any, Any], x: Value, *place: Any) -> Value:
+        """A new array that the loop carries, in which each iteration stores `x`."""
+        keep(self.loop, x, shape, hint, self.updates[0].op.loc, *place)
+        return self.body.params[-1]
 
     def add_when_read(self, read: Op, matrix: Value, kept: list[tuple[Update, tuple[Value, Value]]]) -> None:
         new: list[Op] = []
-        out = self.emit(new, self.body, GET, matrix, read.args[1])
-        following = slice(self.emit(new, self.body, ADD, self.index, 1), None)
+        out = self.emit(new, GET, matrix, read.args[1])
+        following = slice(self.emit(new, ADD, self.index, 1), None)
         for update, (heads, rows) in kept:
-            later = self.emit(new, self.body, GET, heads, (("index", (following, self.index)),))
-            product = self.emit(
-                new, self.body, MATMUL, later, self.emit(new, self.body, GET, rows, (("index", (following,)),))
-            )
-            out = self.emit(new, self.body, SUB if update.negative else ADD, out, product)
+            later = self.emit(new, GET, heads, (("index", (following, self.index)),))
+            product = self.emit(new, MATMUL, later, self.emit(new, GET, rows, (("index", (following,)),)))
+            out = self.emit(new, SUB if update.negative else ADD, out, product)
         at = self.body.ops.index(read)
         self.body.ops[at : at + 1] = new
         out.hint = read.result.hint
         replace_values(self.body, {read.result: out})
 
-    def emit(self, ops: list[Op], region: Region, prim: Any, *args: Any) -> Value:
-        ops.append(derived(region, prim, *args, loc=None if ops is self.before else self.updates[0].op.loc))
+    def emit(self, ops: list[Op], prim: Any, *args: Any) -> Value:
+        ops.append(derived(self.body, prim, *args, loc=self.updates[0].op.loc))
         return ops[-1].result
 
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ir.core import Op, Region, Value
+from ..ir.core import Loc, Op, Region, Value
 from ..ir.opset import ADDAT, DIM, GET, NEG, POP, PRIMS, RANGE_LEN, SET
 from ..ir.rewrite import derived, enclosing, region_of
 from ..operations.linalg import MATMUL
@@ -101,8 +101,10 @@ def keep_rows(loop: Op, sinks: list[Sink], rows: Rows, before_change: Callable[[
     places = {v: shape for v in kept if (shape := _shape(v, loop)) is not None}
     if places:
         before_change()
+    count = trips(loop) if places else None
     for v, shape in places.items():
-        _keep(v, shape, loop)
+        lengths = [x if isinstance(x, int) else in_front(loop, DIM, *x) for x in shape]
+        keep(loop, v, (count, *lengths), f"{v.hint}s" if v.hint else "rows", v.op.loc)  # type: ignore[union-attr]
     return bool(places)
 
 
@@ -142,27 +144,33 @@ def _source_of(length: Any, loop: Op) -> tuple[Value, int] | None:
     return None
 
 
-def _keep(v: Value, shape: list[Any], loop: Op) -> None:
+def keep(loop: Op, v: Value, shape: tuple[Any, ...], hint: str, loc: Loc | None, *place: Any) -> Value:
+    """An array that a loop carries from now on, in which each iteration stores a value at its index, and at `place` on
+    the other axes: what it is behind the loop."""
     (body,) = loop.regions
-    parent = loop.parent
-    assert parent is not None
-
-    def emit(region: Region, prim: Any, *args: Any) -> Value:
-        op = derived(region, prim, *args, loc=None if region is parent else v.op.loc)  # type: ignore[union-attr]
-        region.ops.insert(parent.ops.index(loop) if region is parent else len(region.ops), op)
-        return op.result
-
-    start, stop, step = loop.range[:3]  # type: ignore[index]
-    is_count = stop.type.length is not None if type(stop) is Value else stop >= 0
-    count = stop if is_count else emit(parent, RANGE_LEN, start, stop, step)
-    lengths = [x if isinstance(x, int) else emit(parent, DIM, *x) for x in shape]
-    init = emit(parent, PRIMS[np.empty], (count, *lengths))
-    hint = f"{v.hint}s" if v.hint else "rows"
+    init = in_front(loop, PRIMS[np.empty], shape)
     param = body.param(init.type, hint)
-    stored = emit(body, SET, param, (("index", (body.params[0],)),), v)
-    body.exit = (*body.exit, stored)
+    stored = derived(body, SET, param, (("index", (body.params[0], *place)),), v, loc=loc)
+    body.ops.append(stored)
+    body.exit = (*body.exit, stored.result)
     loop.args = (loop.args[0], (*loop.inits, init))
     loop.results.insert(len(loop.results) - 2, Value(init.type, hint, loop))
+    return loop.results[-3]
 
 
-__all__ = ["keep_rows", "product_of_rows", "sum_of_rows", "unsigned"]
+def trips(loop: Op) -> Any:
+    """How many iterations a loop has that counts from 0: the end of its range may be negative."""
+    start, stop, step = loop.range[:3]  # type: ignore[index]
+    is_count = stop.type.length is not None if type(stop) is Value else stop >= 0
+    return stop if is_count else in_front(loop, RANGE_LEN, start, stop, step)
+
+
+def in_front(loop: Op, prim: Any, *args: Any) -> Value:
+    """The result of a new operation in front of a loop."""
+    assert loop.parent is not None
+    op = derived(loop.parent, prim, *args)
+    loop.parent.ops.insert(loop.parent.ops.index(loop), op)
+    return op.result
+
+
+__all__ = ["in_front", "keep", "keep_rows", "product_of_rows", "sum_of_rows", "trips", "unsigned"]

@@ -7,6 +7,7 @@ import pytest
 
 import autodiff_compiler as ad
 from tests.differences import differences
+from tests.transforms.recurrences import into_the_next, recurrence
 
 X, Y = np.random.default_rng(31).normal(size=(2, 7))
 A = np.random.default_rng(32).normal(size=(6, 2))
@@ -17,14 +18,6 @@ def filled_up(x, y):
     for i in range(len(x)):
         z[i] = math.sin(x[i]) * y[i]
     return np.sum(z * z)
-
-
-def with_a_start(x, y):
-    z = np.zeros(len(x))
-    z[0] = x[0]
-    for i in range(1, len(x)):
-        z[i] = 0.5 * z[i - 1] * z[i - 1] + x[i] * y[i]
-    return np.sum(z**2)
 
 
 def without_a_start(x, y):
@@ -88,14 +81,6 @@ def one_is_stored_at_the_end(x, y):
         z[i] = math.sin(x[i]) * y[i + 1]
     z[-1] = x[0] * x[0]
     return np.sum((z + 1.0) ** 2 * x)
-
-
-def into_the_next(x, y):
-    z = np.zeros(len(x))
-    z[0] = x[-1]
-    for i in range(len(x) - 1):
-        z[i + 1] = math.sin(z[i]) * y[i] + x[i]
-    return np.sum(z**3)
 
 
 def beyond(x, y):
@@ -199,7 +184,7 @@ def read_in_vain(x, y):
 
 
 PROGRAMS = [
-    filled_up, with_a_start, without_a_start, start_twice, start_in_the_middle, two_starts, filled_down,
+    filled_up, recurrence, without_a_start, start_twice, start_in_the_middle, two_starts, filled_down,
     filled_down_and_finished, one_is_left_at_the_end, one_is_stored_at_the_end, into_the_next, beyond, read_ahead,
     read_behind, two_back, left_early, at_times, series, both_read, all_are_read, relaxed,
     read_in_vain,
@@ -230,7 +215,7 @@ def test_derivatives(f):
     check(f, X, Y)
 
 
-@pytest.mark.parametrize("f", [filled_up, with_a_start, without_a_start, into_the_next, series, both_read])
+@pytest.mark.parametrize("f", [filled_up, recurrence, without_a_start, into_the_next, series, both_read])
 def test_appends(f):
     assert ".append(" in ad.value_and_grad(f, argnums=(0, 1), optimize="-distribute").source(X, Y)
 

@@ -1,22 +1,13 @@
 """Numbers of lists that iterations share: which are carried in variables, and that values and gradients stay."""
 
-import math
-
 import numpy as np
 import pytest
 
 import autodiff_compiler as ad
 from tests.differences import differences
+from tests.transforms.recurrences import into_the_next, recurrence
 
 X, Y = np.random.default_rng(21).normal(size=(2, 9))
-
-
-def recurrence(x, y):
-    z = np.zeros(len(x))
-    z[0] = x[0]
-    for i in range(1, len(x)):
-        z[i] = 0.5 * z[i - 1] * z[i - 1] + x[i] * y[i]
-    return np.sum(z**2)
 
 
 def without_a_start(x, y):
@@ -31,14 +22,6 @@ def from_a_copy(x, y):
     for i in range(1, len(x)):
         z[i] = z[i] * z[i - 1] + y[i]
     return np.sum(z)
-
-
-def into_the_next(x, y):
-    z = np.zeros(len(x))
-    z[0] = x[-1]
-    for i in range(len(x) - 1):
-        z[i + 1] = math.sin(z[i]) * y[i] + x[i]
-    return np.sum(z**3)
 
 
 def two_steps_back(x, y):

@@ -5,6 +5,7 @@ import pytest
 
 import autodiff_compiler as ad
 from tests.differences import differences
+from tests.transforms.recurrences import gram_schmidt
 
 X = np.random.default_rng(3).normal(size=(6, 3))
 
@@ -102,15 +103,6 @@ def whole_columns(x):
     return np.sum(y**2)
 
 
-def columns_before(x):
-    """Gram and Schmidt: a column is made of those in front of it."""
-    y = np.zeros_like(x)
-    for j in range(x.shape[1]):
-        v = x[:, j] - y[:, :j] @ (y[:, :j].T @ x[:, j])
-        y[:, j] = v / np.sqrt(v @ v)
-    return np.sum(y**3)
-
-
 def columns_with_the_own(x):
     """The store is read again in the same iteration of the reversed loop."""
     y = x.copy()
@@ -170,7 +162,7 @@ def from_the_end(x):
 
 
 PROGRAMS = [
-    whole_columns, columns_before, columns_with_the_own, columns_behind, blocks, blocks_that_overlap,
+    whole_columns, gram_schmidt, columns_with_the_own, columns_behind, blocks, blocks_that_overlap,
     blocks_that_are_read_again, elimination, from_the_end, smoothed, two_steps_back, forward_difference, backwards,
     around, stored_twice, only_on_a_condition, sweeps, in_an_argument, in_columns, reads_all,
 ]  # fmt: skip
@@ -199,7 +191,7 @@ def test_no_zero_is_stored(f):
     assert "[i] = 0.0" not in ad.grad(f).source(X) and "[i].copy()" not in ad.grad(f).source(X)
 
 
-@pytest.mark.parametrize("f", [whole_columns, columns_before, blocks])
+@pytest.mark.parametrize("f", [whole_columns, gram_schmidt, blocks])
 def test_no_column_and_no_block_of_zeros(f):
     text = ad.grad(f).source(X)
     assert "] = 0.0" not in text and ".copy()" not in text

@@ -5,17 +5,10 @@ import pytest
 
 import autodiff_compiler as ad
 from tests.differences import differences
+from tests.transforms.recurrences import gram_schmidt
 
 RNG = np.random.default_rng(6)
 A, B = RNG.normal(size=(5, 4)), 0.4 * RNG.normal(size=(4, 4))
-
-
-def gram_schmidt(a):
-    q = np.zeros_like(a)
-    for j in range(a.shape[1]):
-        v = a[:, j] - q[:, :j] @ (q[:, :j].T @ a[:, j])
-        q[:, j] = v / np.sqrt(v @ v)
-    return np.sum(q**3)
 
 
 def rows(a):
