@@ -42,7 +42,7 @@ from ..ir.core import FUNC, LOOP, TRY, Builder, Exit, Op, Region, Value, leaves,
 from ..ir.definedness import maybe_undefined
 from ..ir.opset import GET, MUL, is_plain_path, path_is_view
 from ..ir.rewrite import enclosing, region_of
-from ..ir.types import Dim, Ty
+from ..ir.types import Dim, DimLike, Ty
 from .cut import NEVER, Graph
 from .simplify import is_total_in
 
@@ -87,8 +87,8 @@ class Choice:
         loops = any(region.op is not None and region.op.prim is LOOP for region in placer.forward)
         self.maybe_undefined = maybe_undefined(placer.body) if loops else set()  # before the placer changes loops
         self._homes: dict[Value, Region] = {}
-        vectors = (p.type.dims[0] for p in placer.body.params if p.type.dims and len(p.type.dims) == 1)
-        self._vectors = {d.root for d in map(placer.body.dims.find, vectors) if isinstance(d, Dim)}
+        vectors = (self._root(p.type.dims[0]) for p in placer.body.params if p.type.dims and len(p.type.dims) == 1)
+        self._vectors = set(vectors)  # the lengths of arguments with one axis
         # The bodies of loops that carry a number which is kept anyway.
         self._handed_on = set(self._given_back())
         self._keeping = {region_of(v) for v in wanted if v.op is None and v.type.is_scalar and not placer.is_free(v)}
@@ -196,11 +196,16 @@ class Choice:
         count = 1.0
         for d in t.dims:
             if isinstance(d, Dim):
-                whole = dims.is_argument(d) and (len(t.dims) > 1 or d.root in self._vectors)
+                whole = dims.is_argument(d) and (len(t.dims) > 1 or self._root(d) in self._vectors)
                 count *= NOMINAL if whole else part
             else:
                 count *= max(d, 1)
         return count * (t.dtype.itemsize if t.dtype is not None else 8) / 8
+
+    def _root(self, d: DimLike) -> int:
+        """Lengths of one root differ by a constant; zero for a known length."""
+        found = self.placer.body.dims.find(d)
+        return found.root if isinstance(found, Dim) else 0
 
     def cost_of_keeping(self, v: Value) -> int:
         if v.type.is_scalar or v.type.dims == ():

@@ -495,3 +495,16 @@ def stencil(u, steps):
 def test_little_more_is_kept_and_not_several_times_as_much() -> None:
     source = ad.grad(stencil).source(V, 3)
     assert kept(source) == 1, source
+
+
+def drifting(y, k, steps):
+    for _ in range(steps):
+        bend = (-k * y - y) * y
+        y = y - 0.1 * bend * bend
+    return np.sum(y * y)
+
+
+def test_a_vector_as_long_as_an_argument_is_no_row() -> None:
+    """A second array would be as much memory again."""
+    source = checked(lambda y, k: drifting(y, k, 3), V, V[::-1].copy())
+    assert kept(source) == 1, source
