@@ -115,7 +115,7 @@ def finite(x: Any) -> Any:
     array([1.00000000e+000, 1.79769313e+308])
     """
     largest = _LARGEST[x.dtype]
-    return x if x.size > 3000 and np.maximum.reduce(x, None) <= largest else np.minimum(x, largest)
+    return x if x.size > 700 and np.maximum.reduce(x, None) <= largest else np.minimum(x, largest)
 
 
 def accum(a: Any, v: Any) -> Any:

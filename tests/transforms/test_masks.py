@@ -119,3 +119,14 @@ def test_a_choice_stays_a_strong_zero():
 
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(ad.grad(f, argnums=1)(np.array([0.0, 4.0]), np.ones(2)), [0.0, 1.0])
+
+
+@pytest.mark.parametrize("n", [6, 699, 702, 4002])
+def test_overflow_stays_flat_at_each_size(n):
+    """Below some size, infinity is replaced at once; above it is looked for first."""
+    x = np.linspace(-3.0, 3.0, n)
+    x[1] = -800.0
+    grad = ad.grad(gates)(np.stack([x, x]))
+    assert grad[0, 1] == 0.0 and np.isfinite(grad).all()
+    mild = np.where(x == -800.0, -40.0, x)
+    np.testing.assert_allclose(grad, ad.grad(gates)(np.stack([mild, mild])), rtol=1e-9, atol=1e-12)
