@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import Builder, Op, Region, Value, type_of
+from ..ir.core import LOOP, Builder, Op, Region, Value, type_of
 from ..ir.opset import ACCUM, ADDAT, GET, SET
+from ..ir.rewrite import enclosing
 from ..ir.types import Ty, same_dtype
-from .expressions import ATOM, Printer, increment
+from .expressions import ATOM, UFUNCS, Printer, increment
 from .layout import Store
 from .nesting import C_ORDER, is_augmented, key_of_path
 from .short_axes import FLOATS, is_index_array
@@ -53,6 +54,8 @@ def emit_array_store(e: Emitter, op: Op) -> None:
         if view is not None:
             inner = op.args[2].op
             e.store([p.show(view)], p.show(inner.args[1]), f"{inner.prim.name}=")
+        elif _is_computed_there(p, op):
+            e.line(_computed_there(p, op.args[2].op, p.place(base, path)))
         else:
             text = _stored(p, op)
             # ``x[...] += v`` stores the sum into itself once more.
@@ -136,6 +139,41 @@ def _updated_view(p: Printer, op: Op) -> Value | None:
     # A store drops axes of length one in front, an addition in place does not.
     same_axes = view.type.ndim == inner.result.type.ndim
     return view if same_part and same_type and sliced and view.type.dims and same_axes else None
+
+
+def _is_computed_there(p: Printer, op: Op) -> bool:
+    """What is stored into whole rows of a matrix is the result of a ufunc, which can write it there itself. NumPy sees
+    to it if they are also read. It is so where nobody has written the store, and in adjoints beside loops: elsewhere,
+    and for vectors, a new array costs little, and an assignment reads better."""
+    base, path, v = op.args
+    inner = v.op if type(v) is Value else None
+    if op.parent is None or inner is None or inner not in p.inlined or inner.prim not in UFUNCS:
+        return False
+    in_loop = any(r.op is not None and r.op.prim is LOOP for r in enclosing(op.parent))
+    if (op.loc is not None and (op.tag is None or in_loop)) or is_augmented(op, p.inlined):
+        return False
+    t = base.type
+    if t.kind != "array" or t.duck is not None or t.dtype not in FLOATS or not t.dims or len(t.dims) < 2:
+        return False
+    if len(path) != 1 or path[0][0] != "index" or v.type.kind != "array":
+        return False
+    if any(type_of(x).kind == "array" and not same_dtype(type_of(x).dtype, t.dtype) for x in (v, *inner.args)):
+        return False
+    first, *others = path[0][1]
+    if type(first) is not slice or first.step not in (None, 1) or any(item != slice(None) for item in others):
+        return False
+    have, want = v.type.dims, opset.infer_step(Builder(op.parent), t, path[0])[0].dims
+    return bool(have and want and len(have) == len(want) and all(map(op.parent.dims.same, have, want)))
+
+
+def _computed_there(p: Printer, op: Op, place: str) -> str:
+    """The call of the ufunc. A sum with a negative number is a difference, as it is between brackets."""
+    x, y = op.args
+    name, shown = UFUNCS[op.prim], p.show(y)
+    if name in ("add", "subtract"):
+        sign, shown, _ = p.signed("+" if name == "add" else "-", y)
+        name = "add" if sign == "+" else "subtract"
+    return f"np.{name}({p.show(x)}, {shown}, out={place})"
 
 
 def _is_int(i: Any) -> bool:

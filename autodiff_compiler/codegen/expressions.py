@@ -202,9 +202,9 @@ class Printer:
             outer = _column_and_row(op)
             if outer is not None:
                 return f"{self.show(outer[0], ATOM)}.dot({self.show(outer[1])})", ATOM
-        if prim in _UFUNCS and is_broadcast_between(*map(type_of, args)) and may_be_short(args[0], op):
+        if prim in UFUNCS and is_broadcast_between(*map(type_of, args)) and may_be_short(args[0], op):
             self.helpers.add("by_columns")
-            return f"by_columns(np.{_UFUNCS[prim]}, {self.show(args[0])}, {self.show(args[1])})", ATOM
+            return f"by_columns(np.{UFUNCS[prim]}, {self.show(args[0])}, {self.show(args[1])})", ATOM
         if prim.name in _BINARY and len(args) == 2 and prim.fn in _OPERATOR_FNS:
             return self.binary(prim.name, *(args if self.leads(op) else args[::-1]))
         if prim.fn in _UNARY_FNS:
@@ -659,7 +659,7 @@ def _sum(p: Printer, op: Op) -> tuple[str, int]:
 def _minimum(p: Printer, op: Op) -> tuple[str, int]:
     """Where the largest number is the other operand, and the result is only read."""
     user = p.inlined.get(op)
-    if len(op.args) == 2 and not op.kwargs and isinstance(user, Op) and user.prim in _UFUNCS:
+    if len(op.args) == 2 and not op.kwargs and isinstance(user, Op) and user.prim in UFUNCS:
         x, largest = op.args
         t = type_of(x)
         if is_numpys(x) and t.dtype in FLOATS and type(largest) is float and largest == float(np.finfo(t.dtype).max):
@@ -754,7 +754,7 @@ def _numpys(p: Printer, op: Op) -> tuple[str, int]:
 _OPERATOR_FNS = set(opset.OPERATORS) | {operator.matmul, operator.is_, operator.is_not}
 # Ufuncs that are written as operators where an operand is NumPy's, so that it is the same operation.
 _AS_OPERATOR = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.matmul: "@"}
-_UFUNCS = {opset.ADD: "add", opset.SUB: "subtract", opset.MUL: "multiply", opset.DIV: "divide"}
+UFUNCS = {opset.ADD: "add", opset.SUB: "subtract", opset.MUL: "multiply", opset.DIV: "divide"}
 _UNARY_FNS = {fn: name for fn, (name, _) in opset.UNARY_OPERATORS.items()}
 _PRINTERS: dict[Prim, Any] = {
     opset.GET: _get, opset.GET_STORED: _get_stored, opset.COPY: _copy, opset.ZEROS: _zeros, opset.SPREAD: _spread,

@@ -21,8 +21,9 @@ def f_grad(rates, x):
     y = np.empty_like(x)
     y[0] = x[0]
     n = x.shape[0]
+    np.multiply(rates, x[1:], out=y[1:])
     for t in range(1, n):
-        y[t] = rates * x[t] + y[t - 1]
+        y[t] += y[t - 1]
     # adjoint of line 6: return np.sum(y**2)
     y_bar = 2.0 * y
     # adjoint of line 4: for t in range(1, len(x)):

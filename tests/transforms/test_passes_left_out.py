@@ -141,6 +141,13 @@ def stretched(rates: Any, x: Any) -> Any:
     return np.sum(np.exp(rates * x) * x)
 
 
+def leaky(rates: Any, x: Any) -> Any:
+    y = np.zeros_like(x)
+    for t in range(1, len(x)):
+        y[t] = rates * x[t] + np.tanh(y[t - 1])
+    return np.sum(y * y)
+
+
 def smoothed(rates: Any, x: Any) -> Any:
     y = np.zeros_like(x)
     for t in range(1, len(x)):
@@ -262,6 +269,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "assembled": (value, differing, (X,)),
     "deferred": (value, orthogonal, (W,)),
     "distribute": (value, smoothed, (W[0], W)),
+    "begun": (value, leaky, (W[0], W)),
     "outer factors": (value, scaled_steps, (X, X, 5)),
     "common factors": (value, logistic, (X, 0.7)),
     "scalings": (value, pulled, (X, X)),
