@@ -517,7 +517,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("print", "shortcuts", _take_shortcuts,
          "a function that nobody differentiates again", "no function is called that takes long to start",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn),
-         on="np.roll np.mean np.linalg.norm np.var np.std"),
+         on="np.roll np.mean np.linalg.norm np.var np.std np.sign"),
     Pass("print", "first stores", _store_first,
          "a function that nobody differentiates again", "what is added first to a place of zeros is stored there",
          lambda task: task.optimise and not task.loops and not has_ducks(task.fn),

@@ -20,15 +20,16 @@ def f_grad(x):
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ..ir.core import Builder, Function, Op, Prim, Value
+from ..ir.core import DERIVED, Builder, Function, Op, Prim, Value
 from ..ir.opset import DIM, DIV, GET, MUL, PRIMS, SIZE, SUB
-from ..ir.rewrite import collect_uses
+from ..ir.rewrite import collect_uses, replace_values
 from ..ir.telling import give, telling
 from .shapes import own_params
 
@@ -42,11 +43,12 @@ def take_shortcuts(fn: Function, before_change: Callable[[], None] | None = None
     """
     table = _table()
     found = [op for op in fn.body.walk() if op.prim in table and _is_numpys(op)]
+    uses = collect_uses(fn.body) if found else {}
+    found = [op for op in found if table[op.prim] is not _copy_sign or _signed_power(op, uses) is not None]
     if not found:
         return None
     if before_change is not None:
         before_change()
-    uses = collect_uses(fn.body)
     deviates = any(table[op.prim] is _sum_of_squares for op in found)
     made = {v for op in found for v in table[op.prim](op, fn, uses) or ()}
     if not deviates:
@@ -60,6 +62,7 @@ def _table() -> dict[Prim, Callable[[Op, Function, Any], tuple[Value, ...] | Non
     return {
         PRIMS[np.roll]: _join, PRIMS[np.mean]: _divide, PRIMS[np.linalg.norm]: _root_of_squares,
         PRIMS[np.var]: _sum_of_squares, PRIMS[np.std]: _sum_of_squares,
+        PRIMS[np.sign]: _copy_sign,
     }  # fmt: skip
 
 
@@ -96,6 +99,59 @@ def _join(op: Op, fn: Function, uses: Any) -> None:
     ]
     op.prim, op.kwargs = PRIMS[np.concatenate], {}
     op.args = (tuple(parts), *([axis % n] if axis % n else []))
+
+
+def _signed_power(sign: Op, uses: Any) -> tuple[Op, Op, Op] | None:
+    """A product with a sign, the power of the size that is one of the other factors, and the product that has it."""
+    user = _only_user(sign, uses)
+    if sign.tag != DERIVED or user is None or user.prim is not MUL or user.tag != DERIVED:
+        return None
+    product, (x, y) = user, user.args
+    others = [y if x is sign.result else x]
+    while others:
+        v = others.pop()
+        op = v.op if type(v) is Value and v.type.kind == "array" else None
+        if op is None or op.tag != DERIVED or op.parent is not sign.parent or _only_user(op, uses) is None:
+            continue
+        if op.prim is PRIMS[operator.pow] and type(op.args[1]) in (int, float) and op.args[1] > 0:
+            size = op.args[0].op if type(op.args[0]) is Value else None
+            same = op.result.type.dtype == sign.result.type.dtype and v.type.dims == sign.result.type.dims
+            if same and size is not None and size.prim in _sizes() and size.args[0] is sign.args[0]:
+                return user, op, product
+        if op.prim is MUL and product is user:
+            product = op
+            others += op.args
+    return None
+
+
+def _only_user(op: Op, uses: Any) -> Op | None:
+    users = uses.get(op.result, [])
+    return users[0] if len(users) == 1 and isinstance(users[0], Op) and users[0].parent is op.parent else None
+
+
+@cache
+def _sizes() -> set[Prim]:
+    return {PRIMS[f] for f in (np.abs, abs) if f in PRIMS}
+
+
+def _copy_sign(op: Op, fn: Function, uses: Any) -> None:
+    """``c * abs(x) ** p * np.sign(x)``: the power takes the sign, in one pass over the array less."""
+    found = _signed_power(op, uses)
+    if found is None or op.parent is None:
+        return  # another sign has taken its place
+    user, power, product = found
+    op.prim, op.args = PRIMS[np.copysign], (power.result, op.args[0])
+    op.parent.ops.remove(op)
+    op.parent.ops.insert(op.parent.ops.index(product), op)
+    signed = op.result
+    if product is not user:
+        product.args = tuple([signed if x is power.result else x for x in product.args])
+        signed = product.result
+    signed.hint = user.result.hint or signed.hint
+    replace_values(fn.body, {user.result: signed})
+    op.parent.ops.remove(user)
+    uses.clear()
+    uses.update(collect_uses(fn.body))
 
 
 def _given(op: Op) -> tuple[int | None, dict[str, Any], int] | None:

@@ -213,3 +213,29 @@ def test_a_mean_in_front_of_a_pullback_asks_no_cotangent_for_the_number_of_eleme
     (by_x, _), seed = pullback(np.ones(4)), 0.1 * np.arange(4.0)
     np.testing.assert_allclose(by_x, differences(lambda x: f(x, m).sum(), x), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(pullback(seed)[0], differences(lambda x: seed @ f(x, m), x), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.mean(np.abs(x - 0.5) ** 1.5),
+        lambda x: np.sum(np.abs(x) ** 3.0 * np.abs(x + 1.0) ** 2.5),
+        lambda x: np.sum(np.abs(np.abs(x) ** 1.5 - 0.3) ** 1.5),
+        lambda x: np.sum(x * np.abs(x) ** 1.2) + np.sum(np.abs(x)),
+        lambda x: np.sum(np.abs(x) ** 1.5) * np.sum(np.sign(x) * x),
+        lambda x: np.sum(np.abs(x) ** 0.5),
+    ],
+    ids=range(6),
+)
+def test_a_power_takes_the_sign(f):
+    for x in (np.array([[1.0, -2.0, 0.7], [0.2, -0.1, 3.0]]), np.array([0.3, -0.4], np.float32)):
+        grad, plain = ad.grad(f)(x), ad.grad(f, optimize=False)(x)
+        assert grad.dtype == plain.dtype == x.dtype
+        np.testing.assert_allclose(grad, plain, rtol=1e-12 if x.dtype == np.float64 else 1e-5)
+
+
+def test_the_sign_of_a_power_is_copied():
+    x = np.array([1.0, 0.0, -0.0, np.inf, -4.0, np.nan])
+    source = ad.grad(lambda x: np.sum(np.abs(x) ** 1.5)).source(x)
+    assert "copysign" in source and "np.sign" not in source, source
+    np.testing.assert_array_equal(ad.grad(lambda x: np.sum(np.abs(x) ** 1.5))(x), [1.5, 0.0, 0.0, np.inf, -3.0, np.nan])
