@@ -593,7 +593,7 @@ def table_addat(table: list[list[float]], i: int, j: int, g: float) -> list[list
 
 def divided(g: float, d: float) -> Any:
     """``g / d`` of Python's numbers, as NumPy divides."""
-    return g / d if d else np.divide(g, d)
+    return g / (d or np.float64(d))
 
 
 def raised(x: float, n: int) -> Any:

@@ -10,9 +10,7 @@ def f_grad(x, a, b):
     t = (a + b) * (a - b)
     a_b = a * b
     t2 = a_b * (x + 1.0)
-    # adjoint of line 2: return -(x * ((a + b) * (a - b))) / ((a * b) * (x + 1.0))
-    t3 = 1.0 / t2
-    return -t3 * (-(x * t) / t2) * a_b - t3 * t
+    return -((-(x * t) / t2 * a_b + t) * (1.0 / t2))
 """
 
 from __future__ import annotations
@@ -730,7 +728,7 @@ def _accum(p: Printer, op: Op) -> tuple[str, int]:
 def _divided(p: Printer, op: Op) -> tuple[str, int]:
     g, d = op.args
     shown = p.show(d)
-    return f"{p.show(g, PRODUCT)} / {p.show(d, PRODUCT + 1)} if {shown} else np.divide({p.show(g)}, {shown})", TERNARY
+    return f"{p.show(g, PRODUCT)} / ({shown} or np.float64({shown}))", PRODUCT
 
 
 def _raised(p: Printer, op: Op) -> tuple[str, int]:

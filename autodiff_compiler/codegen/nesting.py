@@ -63,7 +63,7 @@ WIDE = 96  # columns, about: what is longer is printed in parts
 READS = frozenset([GET, opset.LIST_GET, opset.TABLE_GET])
 SIGNS = frozenset(["+", "-", "*", "/", "@", "**", "//", "%"])
 MAX_LATE = 3
-CHOOSING = frozenset([opset.DIVIDED, opset.RAISED])  # printed with ``if``
+CHOOSING = frozenset([opset.RAISED])  # printed with ``if``
 _STEPS = ("index", "transpose", "reshape")
 # Functions that make arrays in C order.
 C_ORDER = frozenset(["np.zeros", "np.ones", "np.empty", "np.full", "np.arange", "np.linspace", "np.eye", "np.identity"])
@@ -216,6 +216,8 @@ class Nesting:
         if found is None:
             name = op.prim.name
             found = 4 if op.prim in STORES else 0 if op.prim in READS else 2 if name in SIGNS else len(name)
+            if op.prim is opset.DIVIDED:
+                found += 14 + _named(op.args[1])
             if op.prim in CHOOSING:
                 found += 18 + 2 * sum([2 + _named(x) for x in op.operands()])  # each operand is printed again
             todo: list[Any] = [*op.args, *op.kwargs.items()]
@@ -343,7 +345,7 @@ class Nesting:
         """The operation can be printed with an expression in the place of this operand."""
         if user.prim is LOOP:
             return user.range is not None and any(v is x for x in leaves(user.range))
-        if user.prim in (opset.DIVIDED, opset.RAISED, opset.NUMPYS):
+        if user.prim in (opset.RAISED, opset.NUMPYS) or (user.prim is opset.DIVIDED and v is not user.args[0]):
             return False  # they print operands twice
         if user.prim in (opset.LIST_SPLICE, opset.LIST_ADDSLICE):
             return v is user.args[-1]  # the bounds are printed twice

@@ -26,7 +26,7 @@ def f_grad(x, k):
     for x_i, s in zip(reversed(x_list), reversed(s_saved)):
         # adjoint of line 4: s = k * s * s + x[i] * x[i]
         x_bar.append(2.0 * (s_bar * x_i))
-        s_bar = s_bar * (k * s) + s_bar * s * k
+        s_bar = 2.0 * s * k * s_bar
     return np.array(x_bar[::-1])
 """
 

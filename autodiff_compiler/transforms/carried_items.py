@@ -29,8 +29,7 @@ def f_grad(k, x):
     for i in reversed(range(1, n)):
         # adjoint of line 5: y[i] = k * y[i - 1] * y[i - 1] + x[i]
         i_minus_1 = i - 1
-        y_prev = y[i_minus_1]
-        y_bar_i = y_bar[i_minus_1] + (y_bar_i * (k * y_prev) + y_bar_i * y_prev * k)
+        y_bar_i = y_bar[i_minus_1] + 2.0 * y[i_minus_1] * k * y_bar_i
         y_bar2.append(y_bar_i)
     y_head = y2[:-1]
     return (np.array(y_bar2[::-1])[1:] * y_head).dot(y_head)

@@ -1,8 +1,8 @@
 """Common factors: what is a factor of two terms of a sum is multiplied once.
 
 Takes an adjoint that nobody differentiates again. Two terms of a sum with one number as a factor are added first, and
-so are two terms with one array, where each has at most one other array. Gives an adjoint that multiplies fewer arrays.
-The rounding is another one.
+so are two terms with one array, where each has at most one other array. Gives an adjoint that multiplies fewer arrays,
+or in a sum of numbers fewer numbers. The rounding is another one.
 
 >>> import numpy as np
 >>> from autodiff_compiler.api.stages import show_source
@@ -26,7 +26,6 @@ def f_grad(x, r):
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -35,7 +34,7 @@ import numpy as np
 from ..ir.core import DERIVED, Builder, Function, Op, Value, type_of
 from ..ir.opset import ACCUM, ADD, MUL, NEG, PRIMS, SUB
 from ..ir.rewrite import Uses
-from ..operations.choices import OVER, PRODUCT, RATIO
+from ..operations.choices import OVER, PRODUCT, RATIO, SELECT
 from ..records import record
 from .algebra import install, is_moderate
 
@@ -83,7 +82,7 @@ class Term:
 
 
 class _Sum:
-    """A sum of arrays of float64 and its terms."""
+    """A sum of arrays of float64, or of numbers, and its terms."""
 
     def __init__(self, op: Op, uses: Uses):
         self.op, self.uses = op, uses
@@ -91,11 +90,14 @@ class _Sum:
         assert op.parent is not None
         self.region = op.parent
         self.terms: list[Term] = []
-        if self.is_full(op.result) and self.dims:
+        self.of_numbers = _is_number(op.result)
+        if self.is_full(op.result) and (self.dims or self.of_numbers):
             self.collect(op)
 
     def is_full(self, x: Any) -> bool:
-        """An array with the shape of the sum."""
+        """An array with the shape of the sum; in a sum of numbers, a number of the run."""
+        if self.of_numbers:
+            return type(x) is Value and _is_number(x)
         t = type_of(x)
         if t.kind != "array" or t.dtype != FLOAT or t.dims is None or t.duck or len(t.dims) != len(self.dims or ()):
             return False
@@ -159,12 +161,12 @@ class _Sum:
 
     def saves(self, x: Term, y: Term, factor: Any) -> bool:
         """Fewer products of arrays are computed, none of arrays that were no factors of one product before."""
-        if any(
-            type(leaf) is Value and leaf.op is not None and leaf.op.prim in LARGE for leaf in (*x.leaves, *y.leaves)
-        ):
+        if any(map(_may_be_large, (*x.leaves, *y.leaves))):
             return False
         if not self.is_full(factor):
             return all(any(self.split(op, factor) for op in term.products) for term in (x, y))
+        if self.of_numbers:
+            return bool(x.products and y.products)  # one product less
         before = after = 1
         for term in (x, y):
             others = _without(term.leaves, factor)
@@ -203,7 +205,11 @@ class _Sum:
         terms[i] = builder.emit(MUL, joined, factor), minus_x and minus_y
         del terms[j]
         values = [builder.emit(NEG, v) if negative else v for v, negative in terms]
-        return functools.reduce(lambda a, b: builder.emit(self.op.prim if self.op.prim is ACCUM else ADD, a, b), values)
+        prim = ACCUM if self.op.prim is ACCUM else ADD
+        out, *more = values
+        for v in more:
+            out = builder.emit(prim, out, v)
+        return out
 
     def rest(self, builder: Builder, term: Term, factor: Any) -> tuple[Any, bool]:
         """What a factor of a term is multiplied by, and whether the product is subtracted."""
@@ -212,7 +218,10 @@ class _Sum:
             others = sorted(_without(term.leaves, factor), key=self.is_full)
             negative = negative != (sum(type(x) is float and x < 0.0 for x in others) % 2 == 1)
             others = [abs(x) if type(x) is float else x for x in others]
-            return functools.reduce(lambda a, b: builder.emit(MUL, a, b), others, 1.0), negative
+            product: Any = 1.0
+            for x in others:
+                product = builder.emit(MUL, product, x)
+            return product, negative
         target, (found, other) = next((op, pair) for op in term.products if (pair := self.split(op, factor)))
         negative = negative != (type(found) is float and found != factor)
 
@@ -225,6 +234,13 @@ class _Sum:
             return without(other) if op is target else builder.emit(MUL, *map(without, op.args))
 
         return without(term.value), negative
+
+
+def _may_be_large(x: Any) -> bool:
+    op = x.op if type(x) is Value else None
+    if op is None or op.prim is not SELECT:
+        return op is not None and op.prim in LARGE
+    return any(type(y) is float and abs(y) > 1e30 for y in op.args[1:])  # it stands for infinity
 
 
 def _common(x: Term, y: Term) -> Iterator[Any]:

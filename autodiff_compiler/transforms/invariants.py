@@ -115,7 +115,7 @@ def hoist_numbers(fn: Function, before_change: Callable[[], None] | None = None)
         for x in reversed(x_saved):
             # adjoint of line 4: x = (1.0 - k) * x * x
             x_bar_x = x_bar * x
-            x_bar = x_bar * (one_minus_k * x) + x_bar_x * one_minus_k
+            x_bar = (x_bar_x + x_bar_x) * one_minus_k
             k_bar -= x_bar_x * x
         return k_bar
     """

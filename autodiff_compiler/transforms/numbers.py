@@ -23,8 +23,8 @@ def f_grad(k, x):
     s = 0.0
     for i in range(n):
         s_saved.append(s)
-        x_i, x_prev = x_list[i], x_list[i - 1]
-        s = k * s + (x_i / x_prev if x_prev else np.divide(x_i, x_prev))
+        x_prev = x_list[i - 1]
+        s = k * s + x_list[i] / (x_prev or np.float64(x_prev))
     s_bar, k_bar = 2.0, 0.0
     # adjoint of line 3: for i in range(len(x)):
     for s in reversed(s_saved):

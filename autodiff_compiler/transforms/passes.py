@@ -35,7 +35,7 @@ from ..errors import InternalError
 from ..ir.budget import doing
 from ..ir.core import DERIVED, LOOP, Function, Value
 from ..ir.custom import CUSTOMS
-from ..ir.opset import ADD, ADDAT, CHECKPOINT, GET, KEEP_WITHIN, MUL, SET, STACK_NEW, SUB
+from ..ir.opset import ACCUM, ADD, ADDAT, CHECKPOINT, GET, KEEP_WITHIN, MUL, NEG, SET, STACK_NEW, SUB
 from ..ir.rewrite import has_ducks
 from ..late import late
 from ..records import mutable_record, record
@@ -317,6 +317,31 @@ def _has_products(task: Task) -> bool:
     return sum([op.result.type.kind == "array" for op in products]) > 1
 
 
+def _adds_products(task: Task) -> bool:
+    """The derivative adds products of numbers of its own that have a factor in common, or it has products of arrays."""
+    seen: set[tuple[Any, Value]] = set()
+    for op in task.fn.body.walk():
+        todo = list(op.args) if op.prim in (ADD, SUB, ACCUM) and op.tag == DERIVED and op.result.type.is_scalar else []
+        while todo:
+            x = todo.pop()
+            term = x.op if type(x) is Value else None
+            if term is None or term.prim not in (MUL, NEG) or term.tag != DERIVED:
+                continue
+            factors = [(op.parent, y) for y in term.args if type(y) is Value and term.prim is MUL]
+            if not seen.isdisjoint(factors):
+                return True
+            seen.update(factors)
+            todo += term.args
+    return _has_products(task)
+
+
+def _has_ints(task: Task) -> bool:
+    """Something is computed of an int and something else."""
+    names = ("set", "np.where", "np.clip")
+    ops = [op for op in task.fn.body.walk() if op.prim.elementwise or op.prim.name in names]
+    return any(type(x) is int for op in ops for x in op.args)
+
+
 def _has_negatives(task: Task) -> bool:
     """The derivative has a negative number among the operands of an operation of its own."""
     own = [op for op in task.fn.body.walk() if op.tag == DERIVED and op.prim in (ADD, SUB, MUL)]
@@ -427,6 +452,9 @@ PASSES: tuple[Pass, ...] = (
          lambda task: any(op.prim is CHECKPOINT for op in task.fn.body.walk()),
          kept="checkpoints have no code of their own",
          on="checkpoint"),
+    Pass("print", "literals", _changing("literals", "write_floats"),
+         "any function", "no int is an operand where all else is a float",
+         lambda task: task.optimise and not task.loops and _has_ints(task) and not has_ducks(task.fn)),
     Pass("print", "reassociate", _reassociate,
          "a function that nobody differentiates again", "its sums may be rounded in another way",
          lambda task: _reassociating.get() and not task.loops and not has_ducks(task.fn),
@@ -471,7 +499,7 @@ PASSES: tuple[Pass, ...] = (
          on="loop"),
     Pass("print", "common factors", _changing("common_factors", "share_factors"),
          "an adjoint that nobody differentiates again", "no two terms of a sum are multiplied by one factor",
-         lambda task: task.optimise and not task.loops and _has_products(task) and not has_ducks(task.fn)),
+         lambda task: task.optimise and not task.loops and _adds_products(task) and not has_ducks(task.fn)),
     Pass("print", "scalings", _changing("scalings", "scale_once"),
          "an adjoint that nobody differentiates again", "no number multiplies all that is computed of an array",
          lambda task: task.optimise and not task.loops and _has_products(task) and not has_ducks(task.fn)),

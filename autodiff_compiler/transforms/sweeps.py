@@ -89,7 +89,7 @@ class Merging:
             ops, k = op.parent.ops, after.results.index(second)
             start = after.inits[k]
             zero = start == 0.0 if type(start) is float else type(start) is Value and _made_by(start, ZEROS)
-            if not zero or ops.index(before) > ops.index(after):
+            if not zero or ops.index(before) >= ops.index(after):
                 continue
             if len(self.uses.get(first, ())) == len(self.uses.get(second, ())) == 1:
                 after.args = (after.range, (*after.inits[:k], first, *after.inits[k + 1 :]), *after.args[2:])

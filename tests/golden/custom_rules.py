@@ -69,7 +69,7 @@ def layer_grad(weights, x):
         t2 = t[k]
         before, x2, trips2 = 2.0, 1.0, 0
         while abs(before - x2) > 1e-12:
-            x3 = 0.5 * (x2 + (t2 / x2 if x2 else np.divide(t2, x2)))
+            x3 = 0.5 * (x2 + t2 / (x2 or np.float64(x2)))
             x2, before = x3, x2
             trips2 += 1
         t3 = np.float64(x2) if trips2 else x2

@@ -21,23 +21,21 @@ arguments = (3.0, 0.7)
 
 # === emitted ===
 def huber_grad(x, delta):
-    r = x - 1.0
+    r_bar = x - 1.0
     # adjoint of line 10: if r > delta:
-    if r > delta:
+    if r_bar > delta:
         # adjoint of line 11: out = delta * (r - 0.5 * delta)
-        delta_bar = r - 0.5 * delta - 0.5 * delta
-        r_bar = delta
+        delta_bar = r_bar - delta
+        r_bar2 = delta
     else:
         # adjoint of line 12: elif r < -delta:
-        r_bar = -delta
-        if r < r_bar:
+        r_bar2 = -delta
+        if r_bar < r_bar2:
             # adjoint of line 13: out = -delta * (r + 0.5 * delta)
             delta_bar = -0.5 * delta
-            minus_delta_bar = r + 0.5 * delta
+            minus_delta_bar = r_bar + 0.5 * delta
         else:
-            # adjoint of line 15: out = 0.5 * r * r
-            r_bar = 0.5 * r + 0.5 * r
-            minus_delta_bar = delta_bar = 0.0
+            minus_delta_bar, r_bar2, delta_bar = 0.0, r_bar, 0.0
         # adjoint of line 12: elif r < -delta:
         delta_bar -= minus_delta_bar
-    return r_bar, delta_bar
+    return r_bar2, delta_bar

@@ -40,5 +40,5 @@ def spread_of_grad(x, n):
         t4 = (x_bar + t[-1]) * 1.9
         del t[-1]
         # adjoint of line 11: x = 1.9 * x * (1.0 - x)
-        x_bar = t4 * (1.0 - x) - t4 * x
+        x_bar = (1.0 - x - x) * t4
     return x_bar

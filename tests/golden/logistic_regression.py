@@ -19,10 +19,11 @@ import numpy as np
 
 def loss_grad(w, x, y):
     exp_minus_x_w = np.exp(-(x @ w))
-    t = 1 + exp_minus_x_w
-    p = 1 / t
+    t = 1.0 + exp_minus_x_w
+    p = 1.0 / t
     # adjoint of line 10: return -np.mean(y * np.log(p) + (1 - y) * np.log(1 - p))
     t2 = -1.0 / x.shape[0]
     # adjoint of line 9: p = 1 / (1 + np.exp(-(x @ w)))
     t3 = np.minimum(exp_minus_x_w, 1.7976931348623157e308)
-    return (t2 * y / p - t2 * (1 - y) / (1 - p)) / t * p * t3 @ x
+    x_w_bar = (t2 * y / p - t2 * (1.0 - y) / (1.0 - p)) / t * p * t3
+    return x_w_bar.dot(x)

@@ -44,6 +44,6 @@ def lattice_grad(p, up):
             # adjoint of line 13: v[j] = up * v[j + 1] + (1.0 - up) * v[j]
             v_bar_j = v_bar[j]
             v_bar[j] = v_bar_j * one_minus_up
-            up_bar = up_bar - v_bar_j * v_j + v_bar_j * v_next
+            up_bar += (v_next - v_j) * v_bar_j
             v_bar[j + 1] += v_bar_j * up
     return np.array(v_bar) * (0.5 * np.sign(p_minus_1) + 0.5), up_bar

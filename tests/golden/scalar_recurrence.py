@@ -34,7 +34,7 @@ def recur_grad(x, a, n):
             # adjoint of line 11: x = a * x * (1.0 - x)
             a_x_bar = x_bar * (1.0 - x)
             a_bar += a_x_bar * x
-            x_bar = a_x_bar * a - x_bar * (a * x)
+            x_bar = (a_x_bar - x_bar * x) * a
         else:
             # adjoint of line 13: x = x + 0.1 * a
             a_bar += 0.1 * x_bar

@@ -39,5 +39,5 @@ def iterate_grad_grad(x):
     # adjoint of line 9: for _ in range(4):
     for x in reversed(x_saved2):
         t = x_saved_bar.pop()
-        x_bar = 2.0 * (x_bar * x) - 0.3 * x_bar + t
+        x_bar = (2.0 * x - 0.3) * x_bar + t
     return x_bar

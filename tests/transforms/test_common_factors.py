@@ -381,3 +381,21 @@ def test_what_a_call_is_given_is_read():
     found = ad.grad(along)(x)
     np.testing.assert_allclose(found, ad.grad(along, optimize=False)(x), rtol=1e-12)
     np.testing.assert_allclose(found, differences(along, x), rtol=1e-4, atol=1e-6)
+
+
+def test_numbers_of_loops():
+    """A number of the run that two terms have in common is multiplied once."""
+
+    def neuron(x, k):
+        v = w = total = 0.0
+        for drive in x:
+            v, w = v + 0.1 * (drive - (k * (v + 0.6) + w * (v - 0.8))), w + 0.3 * (np.sin(drive) - w * k)
+            total += v * v
+        return total
+
+    value_and_grad = ad.value_and_grad(neuron, argnums=(0, 1))
+    value, bars = value_and_grad(X, 0.7)
+    assert value == neuron(X, 0.7)
+    assert "(w + k) *" in value_and_grad.source(X, 0.7) or "(k + w) *" in value_and_grad.source(X, 0.7)
+    for got, want in zip(bars, ad.grad(neuron, argnums=(0, 1), optimize=PASSES)(X, 0.7)):
+        np.testing.assert_allclose(got, want, rtol=1e-12)

@@ -580,7 +580,7 @@ def test_divisors_that_are_not_zero(fn):
     """A divisor is not asked whether it is zero where the function has raised if it was."""
     args, asked = DIVIDING[fn]
     backward = ad.grad(fn).source(*args).split("# adjoint", 1)[1]
-    assert (" else " in backward) == bool(asked)
+    assert (" else " in backward or " or np.float64(" in backward) == bool(asked)
     assert ad.grad(fn)(*args) == pytest.approx(differences(fn, *args), rel=1e-6)
     for v in (0.0, 1.0, 2.0):
         given = (v, *args[1:])
@@ -593,7 +593,7 @@ def test_divisors_of_the_function(fn, asked):
     """What the function divides by is not asked either, where it has raised before in the same sum."""
     args, _ = DIVIDING[fn]
     forward = ad.value_and_grad(fn).source(*args).split("# adjoint", 1)[0]
-    assert (" else " in forward) == bool(asked)
+    assert (" or np.float64(" in forward) == bool(asked)
     for v in (0.0, -0.0, -1.0, 0.7):
         with np.errstate(all="ignore"):
             assert value_or_error(lambda *a: ad.value_and_grad(fn)(*a)[0], (v, *args[1:])) == value_or_error(

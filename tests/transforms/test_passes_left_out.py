@@ -27,6 +27,10 @@ def masked(x: Any) -> Any:
     return np.sum(np.where(r < 2.5, 0.5 * (r * r - 2.0 * r), 0.0))
 
 
+def doubled(x: Any) -> Any:
+    return np.sum(2 * x * x)
+
+
 def shaped(x: Any) -> Any:
     h = x * 3.0
     return np.sum(h)
@@ -262,6 +266,7 @@ CHANGED: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]
     "collect": (value, network, (W, W)),
     "stored": (tangents, solved, (X, W)),
     "common": (value, summed, (X,)),
+    "literals": (value, doubled, (X,)),
     "sweeps": (value, summed, (X,)),
     "invariants": (value, scaled, (X, X)),
     "inverses": (value, likelihood, (W @ W.T + 3.0 * np.eye(len(W)),)),

@@ -218,3 +218,20 @@ def test_errors_stay():
     with pytest.raises(ValueError, match="too large"):
         ad.grad(f)(W, np.full((2, 3), 200.0))
     np.testing.assert_allclose(ad.grad(f)(W, X), differences(lambda w: f(w, X), W), rtol=1e-6)
+
+
+def test_two_sums_of_one_loop_do_not_go_on_with_each_other():
+    """Both are the cotangent of one argument."""
+
+    def f(x, z, x0, k):
+        b = x0
+        s = 0.0
+        for i in range(len(x)):
+            w = z[i]
+            b = b
+            s += w * x0 * (k + b)
+        return s + 0.0
+
+    z = np.array([0.5, 0.25, 2.0])
+    _, (_, _, x0_bar, k_bar) = ad.value_and_grad(f, argnums=(0, 1, 2, 3))(np.ones(3), z, 0.5, 0.7)
+    np.testing.assert_allclose((x0_bar, k_bar), (np.sum(z) * (0.7 + 2.0 * 0.5), np.sum(z) * 0.5))
