@@ -25,8 +25,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.core import COMPACT, DERIVED, Builder, Function, Op, Region, Value, leaves, type_of
-from ..ir.opset import ACCUM, ADDAT, COPY, FINISH, OWN, POP, PUSH, SET, STORES
+from ..ir.core import COMPACT, DERIVED, IF, LOOP, Builder, Function, Op, Region, Value, leaves, type_of
+from ..ir.opset import ACCUM, ADDAT, COPY, FINISH, LIST_NEW, OWN, POP, PUSH, SET, STORES, TUPLE
 from ..ir.rewrite import collect_uses, content_operands, replace_values
 from ..ir.types import OBJECT, same_dtype
 
@@ -102,13 +102,12 @@ def own_what_is_read(fn: Function, results: int) -> None:
     replace_values(body, {copy.args[0]: copy.results[0] for copy in copies})
     read.update([copy.results[0] for copy in copies])  # an argument that is a result, too
     body.ops[:0] = copies
-    read = _with_memory_of(read)
     exits = list(body.exit)
     last = max((k for k, op in enumerate(body.ops) if op.tag != DERIVED), default=-1) + 1
     for k in range(results):
         out = exits[k]
         if type(out) is Value and not out.type.is_scalar and out.type.kind != "object":
-            if _shared_with(out, read):
+            if _shared_with(out, read) or _is_kept(out, read, uses):
                 copy = _copy_of(out, body)
                 body.ops.insert(last, copy)
                 last += 1
@@ -176,17 +175,34 @@ def free_exits(region: Region) -> set[Value]:
     return found
 
 
-def _with_memory_of(read: set[Value]) -> set[Value]:
-    """These values, and those of which they may be parts: a part that is read is as good as the whole."""
-    found, todo = set(read), list(read)
+def _is_kept(out: Value, read: set[Value], uses: dict[Value, list[Op | Region]]) -> bool:
+    """The pullback may read a part of a result, or a value that a loop, a branch or a list has from it."""
+    seen: set[Value] = set()
+    todo = [out]
     while todo:
-        op = todo.pop().op
-        if op is None or (op.prim.alias == "fresh" and op.prim not in STORES and not op.regions):
+        v = todo.pop()
+        if v in seen or v.type.is_scalar:
             continue
-        whole = [*op.operands(), *[v for region in op.regions for v in free_exits(region)]]
-        todo += [v for v in whole if not v.type.is_scalar and v not in found]
-        found.update(whole)
-    return found
+        seen.add(v)
+        if v in read:
+            return True
+        for user in uses.get(v, ()):
+            op = user.op if isinstance(user, Region) else user
+            if op is None:
+                continue  # the function yields it
+            if op.prim is LOOP:
+                (body,) = op.regions
+                places = body.exit[1:] if isinstance(user, Region) else op.inits
+                slots = [k for k, x in enumerate(places) if x is v]
+                todo += [x for k in slots for x in (body.params[k + 1], op.results[k])]
+            elif op.prim is IF:
+                todo += [r for k, r in enumerate(op.results) if isinstance(user, Region) and user.exit[k] is v]
+            elif op.regions or (op.prim.effects and op.prim is not POP):
+                return True
+            elif op.args[0] is v or op.prim not in (SET, ADDAT, ACCUM):
+                if op.prim.alias != "fresh" or op.prim in STORES or op.prim in (LIST_NEW, TUPLE):
+                    todo += op.results
+    return False
 
 
 def _shared_with(out: Value, read: set[Value]) -> bool:

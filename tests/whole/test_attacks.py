@@ -299,8 +299,42 @@ def solution(x):
     return np.linalg.solve(a, x), x
 
 
+def value_and_a_loop(x):
+    y = np.sin(x)
+    z = y
+    for _ in range(3):
+        w = z[::-1]
+        z = np.exp(w * 0.1) * w
+    return y, z
+
+
+def value_and_a_branch(x):
+    y = np.sin(x)
+    z = y[1:] if np.sum(x) > 0.0 else x[1:]
+    return y, np.exp(z) * z
+
+
+def value_and_a_list(x):
+    y = np.sin(x)
+    ys = []
+    for k in range(3):
+        ys.append(y[k:])
+    return y, sum(np.sum(np.exp(v) * v[0]) for v in ys)
+
+
 @pytest.mark.parametrize("optimize", [True, False])
-@pytest.mark.parametrize("f", [value_and_a_part, value_and_a_stack, value_and_a_matrix, solution])
+@pytest.mark.parametrize(
+    "f",
+    [
+        value_and_a_loop,
+        value_and_a_branch,
+        value_and_a_list,
+        value_and_a_part,
+        value_and_a_stack,
+        value_and_a_matrix,
+        solution,
+    ],
+)
 def test_a_value_may_be_written_into_of_which_a_part_is_kept(f, optimize) -> None:
     """What is saved is a part of the value, and not the value itself."""
     x = np.array([0.3, -0.5, 0.7, 1.1])
