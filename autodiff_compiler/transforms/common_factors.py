@@ -190,7 +190,8 @@ class _Sum:
         builder.tag = DERIVED
         builder.loc = next((op.loc for k in (j, i) for op in self.terms[k].products), self.op.loc)
         out, new = self.uses.insert(builder, self.op, lambda: self.total(builder, i, j, factor))
-        out.hint = self.op.result.hint or out.hint
+        if out.op in new:
+            out.hint = self.op.result.hint or out.hint
         self.uses.replace(self.op.result, out)
         return new
 

@@ -300,7 +300,8 @@ class _Numbers:
     def leave_out(self, product: Op, x: Value, number: float) -> None:
         """Let what reads a product read its other factor, or the negative of that."""
         if len(self.uses[x]) == 1:
-            x.hint = product.result.hint or x.hint
+            if x.op is not None and x.op.tag == DERIVED:
+                x.hint = product.result.hint or x.hint
             if product.prim is MUL and x.type.kind == "array" and _may_wait(x, product):
                 product.parent.ops.remove(x.op)  # type: ignore[union-attr, arg-type]
                 product.parent.ops.insert(product.parent.ops.index(product), x.op)  # type: ignore[union-attr, arg-type]

@@ -21,21 +21,21 @@ arguments = (3.0, 0.7)
 
 # === emitted ===
 def huber_grad(x, delta):
-    r_bar = x - 1.0
+    r = x - 1.0
     # adjoint of line 10: if r > delta:
-    if r_bar > delta:
+    if r > delta:
         # adjoint of line 11: out = delta * (r - 0.5 * delta)
-        delta_bar = r_bar - delta
-        r_bar2 = delta
+        delta_bar = r - delta
+        r_bar = delta
     else:
         # adjoint of line 12: elif r < -delta:
-        r_bar2 = -delta
-        if r_bar < r_bar2:
+        r_bar = -delta
+        if r < r_bar:
             # adjoint of line 13: out = -delta * (r + 0.5 * delta)
             delta_bar = -0.5 * delta
-            minus_delta_bar = r_bar + 0.5 * delta
+            minus_delta_bar = r + 0.5 * delta
         else:
-            minus_delta_bar, r_bar2, delta_bar = 0.0, r_bar, 0.0
+            minus_delta_bar, r_bar, delta_bar = 0.0, r, 0.0
         # adjoint of line 12: elif r < -delta:
         delta_bar -= minus_delta_bar
-    return r_bar2, delta_bar
+    return r_bar, delta_bar
