@@ -48,6 +48,7 @@ from ..ir.spelling import identifier
 from ..ir.telling import Telling, telling
 
 Interval = tuple[float, float]
+Parts = tuple[list[int], set[int]]  # of `Numbers`
 # Helpers that emitted code may call.
 HELPERS = frozenset(
     [
@@ -170,27 +171,28 @@ class Numbers:
         self.whole: dict[int, int] = {}  # in use during all of a part of the tree
         self.some: dict[int, int] = {}  # in use at some time in it
 
-    def taken(self, spans: list[Interval]) -> int:
-        """The numbers that are in use at some time in these intervals."""
+    def taken(self, parts: list[Parts]) -> int:
+        """The numbers that are in use at some time in these parts."""
         found = self.fixed
         whole, some = self.whole, self.some
-        for parts, above in map(self._parts, spans):
-            for part in parts:
+        for inner, above in parts:
+            for part in inner:
                 found |= some.get(part, 0)
             for part in above:
                 found |= whole.get(part, 0)
         return found
 
-    def take(self, bit: int, spans: list[Interval]) -> None:
-        """The number is in use in these intervals."""
+    def take(self, bit: int, parts: list[Parts]) -> None:
+        """The number is in use in these parts."""
         whole, some = self.whole, self.some
-        for parts, above in map(self._parts, spans):
-            for part in parts:
+        for inner, above in parts:
+            for part in inner:
                 whole[part] = whole.get(part, 0) | bit
-            for part in (*parts, *above):
+                some[part] = some.get(part, 0) | bit
+            for part in above:
                 some[part] = some.get(part, 0) | bit
 
-    def _parts(self, span: Interval) -> tuple[list[int], set[int]]:
+    def parts(self, span: Interval) -> Parts:
         """The parts of the tree that an interval is put together of, and all in which it begins or ends."""
         n = len(self.ranks)
         low, high = self.ranks[span[0]] + n, self.ranks[span[1]] + n
@@ -520,7 +522,8 @@ class Naming:
         numbers = self.numbers.get(kind)
         if numbers is None:
             numbers = self.numbers[kind] = Numbers(self.ranks)
-        taken = numbers.taken(spans)
+        parts = list(map(numbers.parts, spans))
+        taken = numbers.taken(parts)
         while True:
             bit = ~taken & (taken + 1)  # of the lowest number that is free
             taken |= bit
@@ -536,7 +539,7 @@ class Naming:
                 known.give(group, spans)
             else:
                 continue
-            numbers.take(bit, spans)
+            numbers.take(bit, parts)
             return name
 
 

@@ -30,7 +30,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Container
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,7 +52,7 @@ from ..ir.core import (
     type_of,
 )
 from ..ir.opset import ACCUM, ADDAT, COPY, GET, POP, PUSH, SET, STACK_NEW, STORES
-from ..ir.rewrite import content_operands, enclosing
+from ..ir.rewrite import collect_uses, content_operands, enclosing
 from ..ir.telling import Telling
 from ..ir.types import same_dtype
 from ..operations.choices import PRODUCT, QUOTIENT, RATIO
@@ -95,11 +94,10 @@ class Nesting:
         self.weight: dict[Op, int] = {}
         self.chars: dict[Op | Region, int] = {}
         self.reads: dict[Op, frozenset[Any]] = {}
-        self.users: dict[Value, list[Op | Region]] = {}
+        self.users = collect_uses(body)
         self.hazards: dict[Op, Any] = {}
         self.choosing = {op for op in body.walk() if op.prim in CHOOSING}  # or what has such a one nested in it
         self.raising = {op for op in body.walk() if _may_raise(op)}
-        self._count(body)
         self.use_count = {v: len(users) for v, users in self.users.items()}
         # A function that calls itself stores only into what it has made, but it may print.
         self.effects = any(
@@ -110,15 +108,6 @@ class Nesting:
         # front of that sweep, so that the name is free there.
         self.restored = {r.hint for op in body.walk() if op.prim is POP for r in op.results if r.hint}
         self._choose_inlined(body)
-
-    def _count(self, region: Region) -> None:
-        for op in region.ops:
-            for v in op.operands():
-                self.users.setdefault(v, []).append(op)
-            for inner in op.regions:
-                self._count(inner)
-        for v in leaves(region.exit):
-            self.users.setdefault(v, []).append(region)
 
     def _choose_inlined(self, region: Region) -> None:
         room = WIDE - 4 * sum(1 for _ in enclosing(region))
@@ -464,11 +453,19 @@ def _key_of_index(v: Value) -> Any:
     return Same((v.op.prim.name, *v.op.args))
 
 
-@dataclass(frozen=True)
 class Same:
     """Stands for a number that operations compute of the same."""
 
-    what: tuple[Any, ...]
+    __slots__ = ("what",)
+
+    def __init__(self, what: tuple[Any, ...]):
+        self.what = what
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.what == other.what
+
+    def __hash__(self) -> int:
+        return hash(self.what)
 
 
 def _is_derived(op: Op) -> bool:

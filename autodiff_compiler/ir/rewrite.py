@@ -121,6 +121,14 @@ def substitute(arg: Any, mapping: dict[Value, Value]) -> Any:
     return map_leaves(lambda v: mapping.get(v, v), arg)
 
 
+def substitute_in(user: Op | Region, mapping: dict[Value, Value]) -> None:
+    """Let an operation, or the exit of a region, read other values."""
+    if isinstance(user, Region):
+        user.exit = substitute(user.exit, mapping)
+    else:
+        user.args, user.kwargs = substitute(user.args, mapping), substitute(user.kwargs, mapping)
+
+
 def replace_values(region: Region, mapping: dict[Value, Any]) -> None:
     """Replace uses of values throughout a region, in place. Chains in the mapping are followed."""
     if not mapping:
@@ -155,18 +163,22 @@ def derived(region: Region, prim: Any, *args: Any, loc: Loc | None = None, **kwa
 def collect_uses(region: Region) -> dict[Value, list[Op | Region]]:
     """Every user of each value: operations, and regions whose exit names it."""
     uses: dict[Value, list[Op | Region]] = {}
-
-    def visit(r: Region) -> None:
-        for op in r.ops:
-            for v in op.operands():
-                uses.setdefault(v, []).append(op)
-            for inner in op.regions:
-                visit(inner)
-        for v in leaves(r.exit):
-            uses.setdefault(v, []).append(r)
-
-    visit(region)
+    _collect_uses(region, uses)
     return uses
+
+
+# A function inside of the other one that called itself would be a cycle: the table would wait for the collector.
+def _collect_uses(region: Region, uses: dict[Value, list[Op | Region]]) -> None:
+    for op in region.ops:
+        for v in op.operands():
+            if v in uses:
+                uses[v].append(op)
+            else:
+                uses[v] = [op]
+        for inner in op.regions:
+            _collect_uses(inner, uses)
+    for v in leaves(region.exit):
+        uses.setdefault(v, []).append(region)
 
 
 def live_uses(region: Region) -> dict[Value, list[Op | Region]]:

@@ -44,13 +44,12 @@ import numpy as np
 
 from ..ir.core import LOOP, TRY, Function, Op, Region, Value, type_of
 from ..ir.opset import ADD, DIM, LIST_ADDAT, LIST_GET, LIST_SET, NEG, REPEATED, SUB, TOLIST
-from ..ir.rewrite import collect_uses, derived, replace_values
+from ..ir.rewrite import collect_uses, derived, replace_values, substitute_in
 from ..ir.telling import Telling, name_of
 from ..ir.types import Ty
 from ..records import record
 from .distribute import counts_rows, surely_runs
 from .filling import affine, counted, rows_behind
-from .listing import substitute_in
 
 LONGEST = 3  # places of a list that an iteration and those beside it share
 WORTH = 2  # reads and stores of a loop: for one, it is not worth a variable

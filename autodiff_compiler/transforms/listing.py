@@ -46,9 +46,9 @@ from typing import Any
 import numpy as np
 
 from ..ir import opset
-from ..ir.core import IF, LOOP, Function, Op, Region, Value, leaves, map_leaves, type_of
+from ..ir.core import IF, LOOP, Function, Op, Region, Value, leaves, type_of
 from ..ir.opset import ADDAT, DIM, GET, LIST_ADDAT, LIST_GET, LIST_SET, PRIMS, PUSH, SET
-from ..ir.rewrite import collect_uses, enclosing, joined_from, region_of, used_values
+from ..ir.rewrite import collect_uses, enclosing, joined_from, region_of, substitute_in, used_values
 from ..ir.telling import Telling, name_of
 from ..ir.types import PY_BOOL, PY_FLOAT, Dim, Ty, py_int
 from .filling import affine
@@ -137,16 +137,6 @@ def insert(region: Region, at: int, prim: Any, args: tuple[Any, ...], t: Ty, tag
     op.results = [Value(t, hint, op)]
     region.ops.insert(at, op)
     return op.results[0]
-
-
-def substitute_in(user: Op | Region, mapping: dict[Value, Value]) -> None:
-    def new(v: Value) -> Value:
-        return mapping.get(v, v)
-
-    if isinstance(user, Region):
-        user.exit = map_leaves(new, user.exit)
-    else:
-        user.args, user.kwargs = map_leaves(new, user.args), map_leaves(new, user.kwargs)
 
 
 class Lists:

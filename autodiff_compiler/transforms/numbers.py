@@ -47,11 +47,11 @@ from ..ir import opset
 from ..ir.core import DERIVED, FUNC, IF, LOOP, TRY, Function, Op, Prim, Region, Value, leaves, type_of
 from ..ir.definedness import ends, maybe_undefined
 from ..ir.opset import ADDAT, DIVIDED, GET, ITEM, LIST_GET, NUMPYS, POP, PRIMS, PUSH, RAISED, SET
-from ..ir.rewrite import region_of, stands_before
+from ..ir.rewrite import region_of, stands_before, substitute_in
 from ..ir.types import PY_BOOL, PY_FLOAT, Ty, generic, py_int
 from ..operations.choices import OVER, PRODUCT, QUOTIENT, RATIO
 from ..operations.signs import not_negative, positive
-from .listing import COMPARISONS, FLOAT64, NUMBER, Lists, insert, is_double, picked, substitute_in
+from .listing import COMPARISONS, FLOAT64, NUMBER, Lists, insert, is_double, picked
 
 NUMPYS_NUMBER = generic(FLOAT64)
 

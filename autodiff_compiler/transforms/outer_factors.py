@@ -41,13 +41,12 @@ import numpy as np
 from ..ir.core import DERIVED, LOOP, Builder, Function, Op, Region, Value, type_of
 from ..ir.definedness import maybe_undefined
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, NEG, SUB, ZEROS
-from ..ir.rewrite import collect_uses, derived, enclosing, region_of, replace_values
+from ..ir.rewrite import collect_uses, derived, enclosing, region_of, replace_values, substitute_in
 from ..ir.telling import Telling, give, name_of
 from ..ir.types import Ty
 from ..records import record
 from .algebra import install
 from .distribute import Sink, sinks_of
-from .listing import substitute_in
 from .simplify import in_bounds
 
 FEW = 4  # iterations: of fewer, it costs more to begin with zeros than the products take

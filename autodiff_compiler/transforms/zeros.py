@@ -21,6 +21,7 @@ array([nan,  1.])
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Container, Iterable
 from typing import Any
@@ -39,7 +40,8 @@ from .cotangents import computed_of
 
 DEPTH = 12
 _NE = PRIMS[operator.ne]
-_CHOICES = (CALL, GET, LIST_GET, PRIMS[max], PRIMS[min], PRIMS[np.clip])
+_CHOICES = (CALL, GET, LIST_GET, PRIMS[np.clip])
+_LARGEST = (max, min)
 
 # Masks: an IR value; False: zero everywhere; True: no sure zero; and while it is built, None: not understood.
 Mask = Any
@@ -80,7 +82,7 @@ class Cotangents:
         self._has_exponentials: bool | None = None
         self._infinite: dict[Value, bool] = {}
         self._flat: dict[Value, bool] = {}
-        self._masked: dict[Value, bool] = {}
+        self._steps: dict[Value, float] = {}
         self._chosen_values: dict[Value, bool] = {}
         self.steep: set[Value] = set()  # quotients that belong to a function which is infinite where its argument is
 
@@ -269,7 +271,7 @@ class Cotangents:
         moving = 0
         if level >= WEIGHTS:
             moving = functools.reduce(operator.or_, map(self.varies, leaves(args)), 0)
-        elif not holds_below(g, self._masked, self._may_mask):
+        elif self._steps_to_mask(g) > DEPTH:
             return True
         return self._mask(g, moving, level, DEPTH, {})
 
@@ -287,6 +289,25 @@ class Cotangents:
                 return True
         return None
 
+    def _steps_to_mask(self, g: Value) -> float:
+        """How many operations lie between a value and the nearest one that may be zero for sure by itself."""
+        todo, known = [g], self._steps
+        while todo:  # no recursion: a chain may be thousands long
+            v = todo[-1]
+            if v not in known:
+                here = self._may_mask(v)
+                if here is None:
+                    operands = v.op.operands()  # type: ignore[union-attr]
+                    unknown = [x for x in operands if x not in known]
+                    if unknown:
+                        todo += unknown
+                        continue
+                    known[v] = 1 + min([known[x] for x in operands], default=math.inf)
+                else:
+                    known[v] = 0 if here else math.inf
+            todo.pop()
+        return known[g]
+
     def _mask(self, g: Any, moving: int, level: int, depth: int, known: dict[Any, Mask]) -> Mask:
         if isinstance(g, np.ndarray):
             counts = level >= WEIGHTS or g.dtype == BOOL
@@ -295,6 +316,8 @@ class Cotangents:
             return not _is_zero(g)
         if g.type.dtype == BOOL:
             return g
+        if level < WEIGHTS and self._steps_to_mask(g) > depth:
+            return True
         key = (g, depth)
         if key not in known:
             known[key] = self._mask_of(g, moving, level, depth, known)
@@ -415,7 +438,9 @@ def is_choice(v: Value, body: Region) -> bool | None:
     if op is None:
         return v.region is not body
     prim = op.prim
-    if op.regions or prim in _CHOICES or prim.singular == STEP or not prim.traits.isdisjoint(("chooses", "carries")):
+    if op.regions or prim in _CHOICES or any(prim.fn is fn for fn in _LARGEST):
+        return True
+    if prim.singular == STEP or not prim.traits.isdisjoint(("chooses", "carries")):
         return True
     return None
 

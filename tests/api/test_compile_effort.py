@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import runpy
 import sys
 from collections.abc import Callable
@@ -108,6 +109,23 @@ def test_the_work_for_a_function_grows_with_its_length(name: str, tmp_path: Path
     calls_for_lines(lines, 2, tmp_path)
     short, long = calls_for_lines(lines, 30, tmp_path), calls_for_lines(lines, 120, tmp_path)
     assert long / 120 < 1.1 * short / 30
+
+
+def test_tables_of_passes_do_not_wait_for_the_collector(tmp_path: Path) -> None:
+    """Only the IR has cycles. What a pass notes of it is freed when the pass is done."""
+    calls_for_lines(LINES["branches"], 2, tmp_path)
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        calls_for_lines([*LINES["branches"], *LINES["loops"]], 15, tmp_path)
+        gc.collect()
+        names = [type(x).__name__ for x in gc.garbage]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert names.count("list") < 5 * names.count("Op")
 
 
 LONG_BODIES = {
