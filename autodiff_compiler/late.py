@@ -1,4 +1,4 @@
-"""Modules that are imported when something in them is first used.
+"""Modules that are imported when something in them is first used, and patterns that are compiled then.
 
 Most programs need a part of the compiler only, and the import of all of it takes longer than the compilation of a short
 function. What stands in a module of its own and is seldom needed is named by `late` where it is used.
@@ -7,9 +7,10 @@ function. What stands in a module of its own and is seldom needed is named by `l
 from __future__ import annotations
 
 import importlib
+import re
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .locks import Lock
 from .pristine import as_they_were
@@ -62,4 +63,25 @@ def late_names(package: str, places: dict[str, str]) -> Callable[[str], Any]:
     return look_up
 
 
-__all__ = ["late", "late_names", "load"]
+if TYPE_CHECKING:
+    Pattern = re.compile
+else:
+
+    class Pattern:
+        """A regular expression that is compiled when it is first used. Compiling it takes longer than most of its uses.
+
+        >>> Pattern("a+").sub("b", "aaac")
+        'bc'
+        """
+
+        def __init__(self, text: str, flags: re.RegexFlag | int = 0):
+            self.text = text
+            self.flags = flags
+
+        def __getattr__(self, name: str) -> Any:
+            found = getattr(re.compile(self.text, self.flags), name)
+            setattr(self, name, found)  # from now on it is found before this is asked
+            return found
+
+
+__all__ = ["Pattern", "late", "late_names", "load"]

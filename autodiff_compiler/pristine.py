@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
+from .locks import Lock
+
 
 def snapshot(module: types.ModuleType, *inner: str) -> types.ModuleType:
     """A copy of a module with its present contents. `inner`: modules in it that are copied, too."""
@@ -52,25 +54,49 @@ _HELD = [(sys.modules[name], dict(vars(sys.modules[name]))) for name in _MODULES
 def as_they_were() -> Iterator[None]:
     """A context in which NumPy, the built-in functions and the modules named above hold what they held at first.
 
-    Only names that the program replaced or deleted change, and they change back.
+    Only names that the program replaced or deleted change, and they change back when the last of the contexts ends that
+    are open in all threads.
     """
-    replaced = [
+    token = object()
+    try:
+        with _lock:
+            if not _open:
+                _replaced.extend(_found_replaced())
+                for module, name, _, was in _replaced:
+                    setattr(module, name, was)
+            _open.add(token)
+        yield
+    finally:
+        with _lock:
+            _open.discard(token)
+            if not _open:
+                for module, name, now, _ in _replaced:
+                    if now is _ABSENT:
+                        delattr(module, name)
+                    else:
+                        setattr(module, name, now)
+                _replaced.clear()
+
+
+_lock = Lock()
+_open: set[object] = set()  # the contexts
+_replaced: list[tuple[types.ModuleType, str, Any, Any]] = []  # with what the program put there, and what was there
+
+
+def _found_replaced() -> list[tuple[types.ModuleType, str, Any, Any]]:
+    return [
         (module, name, vars(module).get(name, _ABSENT), was)
         for module, held in _HELD
-        if not all(map(is_, map(vars(module).get, held), held.values()))
+        if not _begins_with(vars(module), held)
         for name, was in held.items()
         if vars(module).get(name, _ABSENT) is not was and not name.startswith("__")
     ]
-    for module, name, _, was in replaced:
-        setattr(module, name, was)
-    try:
-        yield
-    finally:
-        for module, name, now, _ in replaced:
-            if now is _ABSENT:
-                delattr(module, name)
-            else:
-                setattr(module, name, now)
+
+
+def _begins_with(space: dict[str, Any], held: dict[str, Any]) -> bool:
+    """The names and values of a namespace are those of another one, in this order: what a program adds comes last."""
+    same = len(space) >= len(held) and all(map(is_, space.values(), held.values()))
+    return same and all(map(is_, space, held))
 
 
 _ABSENT = object()

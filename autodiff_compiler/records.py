@@ -2,7 +2,8 @@
 
 The compiler has many such classes, and a program uses few of them. `dataclasses` compiles several functions for each
 when it is defined, which would take a tenth of the time of a first gradient. Here only ``__init__`` is compiled, when
-the first instance is made. Instances are equal to themselves only. What is to be compared by value is a dataclass.
+several instances have been made. Instances are equal to themselves only. What is to be compared by value is a
+dataclass.
 """
 
 from __future__ import annotations
@@ -35,9 +36,12 @@ else:
         own = [name for name, kind in space.get("__annotations__", {}).items() if not kind.startswith("ClassVar")]
         fields = {**getattr(cls, "__fields__", {}), **{name: space.pop(name, dataclasses.MISSING) for name in own}}
 
+        few = iter(range(FEW))
+
         def first(self, /, *args, **kwargs):
-            made.__init__ = _init(fields)
-            made.__init__(self, *args, **kwargs)
+            if next(few, None) is None or not _filled(self, fields, args, kwargs):
+                made.__init__ = _init(fields)
+                made.__init__(self, *args, **kwargs)
 
         space.setdefault("__repr__", _shown)
         space |= {"__slots__": tuple(own), "__fields__": fields, "__qualname__": cls.__qualname__, "__init__": first}
@@ -45,6 +49,25 @@ else:
         return made
 
     mutable_record = record
+
+
+FEW = 5  # so many instances are made without a function for the class, which takes longer to compile than these
+
+
+def _filled(obj: Any, fields: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Set the fields from arguments. False if these do not fit: `_init` has the error for that."""
+    given = {**dict(zip(fields, args)), **kwargs}
+    if len(given) < len(args) + len(kwargs):
+        return False
+    for name, default in fields.items():
+        if name in given:
+            value = given.pop(name)
+        elif default is dataclasses.MISSING:
+            return False
+        else:
+            value = default.default_factory() if isinstance(default, dataclasses.Field) else default  # type: ignore[operator]
+        setattr(obj, name, value)
+    return not given
 
 
 def _init(fields: dict[str, Any]) -> Callable[..., None]:

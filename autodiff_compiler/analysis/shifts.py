@@ -73,8 +73,10 @@ def _exponentials() -> set[Any]:
 def shifts(body: Region) -> list[Op]:
     """The maxima and minima on whose values no result of the function depends."""
     order = {op: k for k, op in enumerate(body.walk())}
+    if not any(op.prim in _exponentials() for op in order):
+        return []
     candidates = [op for op in order if op.prim in _extremes() and _is_shift_like(op.results)]
-    if not candidates or not any(op.prim in _exponentials() for op in order):
+    if not candidates:
         return []
     uses: dict[Value, list[Op | None]] = {}
     for op in order:

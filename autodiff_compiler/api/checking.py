@@ -12,12 +12,9 @@ from __future__ import annotations
 import collections
 import copy
 import functools
-import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,24 +27,8 @@ from ..lowered import Guard, Lowered, bind_arguments, fetch
 from ..tree import copy_with, flatten, is_object, own_attributes, store_own, unflatten
 from .specialize import apart
 
-VARIABLE = "AUTODIFF_COMPILER_CHECK"
 Memo = dict[int, tuple[Any, Any]]  # by identity, with the object so that it stays alive
 LONGEST = 0.1  # seconds: the interpreter does not run functions that take longer, since it is far slower
-_on: ContextVar[bool] = ContextVar("checking", default=False)
-
-
-def is_checking() -> bool:
-    return _on.get() or os.environ.get(VARIABLE, "").strip().lower() in ("1", "true", "yes", "on")
-
-
-@contextmanager
-def checking() -> Iterator[None]:
-    """A context in which all lowered functions are checked."""
-    token = _on.set(True)
-    try:
-        yield
-    finally:
-        _on.reset(token)
 
 
 def check_value(fn: Callable[..., Any], lowered: Lowered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

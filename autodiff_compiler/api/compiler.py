@@ -11,15 +11,17 @@ threads that enter a package by different modules would find each other's half m
 from typing import TYPE_CHECKING
 
 from .. import pristine
+from ..collector import collector_paused, make_old
 from ..late import late_names
 
-with pristine.as_they_were():
+with pristine.as_they_were(), collector_paused():
     from ..frontend.lower import lower
     from ..frontend.observe import WATCH, Watch
     from ..transforms import passes, pipeline
     from .arguments import Wanted, argument_place
-    from .checking import check_value, checking, is_checking
     from .emission import emit_adjoint, emit_native
+
+    make_old()
 
 if TYPE_CHECKING:
     from ..analysis.layout import tag_products
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from ..transforms.jacobian import is_cheaper_forward, is_complex, require_real, sum_result, trace
     from ..transforms.stacked import Axis, function_of_stacks, move_result
     from ..transforms.stages import WRITES, stages
+    from .checking import check_value
     from .nested import lower_call, lower_jvp, lower_linear, lower_transform, primal_of
     from .nested_batch import lower_batch, lower_batched
     from .nested_checkpoint import lower_checkpoint, lower_checkpoint_of, lower_checkpointed
@@ -47,6 +50,7 @@ _LATE = {
     "transforms.jacobian": "is_cheaper_forward is_complex require_real sum_result trace",
     "transforms.stacked": "Axis function_of_stacks move_result",
     "transforms.stages": "WRITES stages",
+    "api.checking": "check_value",
     "api.nested": "lower_call lower_jvp lower_linear lower_transform primal_of",
     "api.nested_batch": "lower_batch lower_batched",
     "api.nested_checkpoint": "lower_checkpoint lower_checkpoint_of lower_checkpointed",
@@ -67,12 +71,10 @@ __all__ = [
     "Watch",
     "argument_place",
     "check_value",
-    "checking",
     "emit_adjoint",
     "emit_native",
     "function_of_stacks",
     "is_cheaper_forward",
-    "is_checking",
     "is_complex",
     "lower",
     "lower_batch",

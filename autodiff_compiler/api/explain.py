@@ -60,7 +60,7 @@ def explain(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     >>> [line.strip() for line in text.splitlines() if "first" in line]
     ['forward sweep: -inf first in np.log, line 1', 'backward sweep: inf first in /, line 1']
     """
-    from .compiler import is_checking, pipeline  # noqa: F401  (the compiler comes in by one door)
+    from .compiler import pipeline
 
     argnums: Any = None
     primal, budget = fun, None if not isinstance(fun, Transformed) else fun.options.max_residual_bytes

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..collector import collector_paused
 from ..errors import ArgumentError, AutodiffError, SourceUnavailableError, UnsupportedError
 from ..ir import budget
 from ..lowered import Fact, Lowered, fetch, leaving_out, location_of
-from .specialize import MISS, Dispatcher, Entry, collector_paused, fits, for_calls, split_arguments
+from .specialize import MISS, Dispatcher, Entry, fits, for_calls, split_arguments
 from .two_stages import Log, Refit, Stages, Stopped, begun, covers, is_foreign, stages_of, writes_outside
 
 MOST_RUNS = 100  # to observe the values of one call

@@ -1,11 +1,14 @@
-"""The options that every transformation takes: how its code is made, and not what it computes."""
+"""The options that every transformation takes: how its code is made, and not what it computes. Whether what is
+compiled is checked (`checking`), the environment and `check_grads` say."""
 
 from __future__ import annotations
 
 import importlib.util
 import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
@@ -159,3 +162,21 @@ def refuse_options_of(options: Options, interp: Any, args: list[Any], kwargs: di
 
 def _refuse(name: str, interp: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
     refused(f"{name}=... in a function that is compiled is not supported", _REMEDIES[name])(interp, args, kwargs)
+
+
+CHECKING = "AUTODIFF_COMPILER_CHECK"  # of the environment
+_on: ContextVar[bool] = ContextVar("checking", default=False)
+
+
+def is_checking() -> bool:
+    return _on.get() or os.environ.get(CHECKING, "").strip().lower() in ("1", "true", "yes", "on")
+
+
+@contextmanager
+def checking() -> Iterator[None]:
+    """A context in which all lowered functions are checked."""
+    token = _on.set(True)
+    try:
+        yield
+    finally:
+        _on.reset(token)

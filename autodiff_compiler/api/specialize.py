@@ -9,18 +9,16 @@ shapes of earlier calls are in a set, so a call with one of them costs one hash.
 from __future__ import annotations
 
 import copy
-import gc
 import inspect
-import os
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import deep
+from ..collector import collector_paused
 from ..duck import is_duck
 from ..errors import AliasError, ArgumentError, AutodiffError, InternalError, UnsupportedError, is_interruption
 from ..ir import budget
@@ -598,39 +596,6 @@ def for_calls(lowered: Lowered) -> Lowered:
     """What calls need of a lowered function: no IR, only the conditions on lengths."""
     dims = lowered.function.body.dims.conditions()
     return replace(lowered, function=Function(lowered.function.name, Region(dims)))
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """A context without the cyclic garbage collector.
-
-    It would traverse the growing IR again and again. That takes half of the time of a long compilation and frees
-    nothing, since the IR is in use.
-    """
-    enabled, token = gc.isenabled(), object()
-    try:
-        if enabled:
-            _pausing.add(token)
-            gc.disable()
-        yield
-    finally:
-        if enabled:
-            _pausing.discard(token)
-            gc.enable()
-
-
-_pausing: set[object] = set()  # the compilations for which the collector is off
-
-
-def _resume_collector() -> None:
-    """Turn the collector on in a child process, where the threads that were compiling do not exist."""
-    if _pausing:
-        _pausing.clear()
-        gc.enable()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_resume_collector)
 
 
 def _found(*leaves: Any) -> None:

@@ -14,6 +14,7 @@ from ..tracebacks import trimmed
 from ..tree import Tree, children, flatten, unflatten, with_children
 from .forward import jvp
 from .likely import likely_cause
+from .options import checking
 from .pullbacks import projected_gradient, vjp
 
 _MODES = ("fwd", "rev")
@@ -51,8 +52,6 @@ def check_grads(
         ...
     AssertionError: order 1: reverse mode disagrees with central differences...
     """
-    from .compiler import checking
-
     wanted = (modes,) if isinstance(modes, str) else tuple(modes)
     if not wanted or not set(wanted) <= set(_MODES):
         raise ArgumentError(f"check_grads: the modes are 'fwd' and 'rev', not {modes!r}")

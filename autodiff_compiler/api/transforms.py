@@ -36,7 +36,7 @@ from .cache import keep_machine_code
 from .carried import carried, is_found_by_name, restored
 from .display import Pair, Source, card, text_of
 from .observing import observed_entry, refit_by, take_sites
-from .options import Asked, Options, options_of, refuse_options_of
+from .options import Asked, Options, is_checking, options_of, refuse_options_of
 from .specialize import MISS, Dispatcher, Entry
 from .trees import tree_of
 from .two_stages import LOG, Log, Stages
@@ -603,10 +603,12 @@ def lower_any(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered
     """Lower a function. For a transformed one, transform the IR of its primal."""
     if isinstance(fn, Transformed):
         return fn.transform(fn._lower(args, kwargs), args, kwargs)
-    from .compiler import check_value, is_checking, lower
+    from .compiler import lower
 
     lowered = lower(fn, args, kwargs)
     if is_checking():
+        from .compiler import check_value
+
         check_value(fn, lowered, args, kwargs)
     if any(op.prim.name in ("@", "np.matmul") for op in lowered.function.body.walk()):
         _tag_products(lowered, bind_arguments(fn, args, kwargs)[1])

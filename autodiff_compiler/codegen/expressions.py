@@ -19,7 +19,6 @@ import builtins
 import functools
 import math
 import operator
-import re
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from ..ir.core import COMPACT, DERIVED, LOOP, LOOSE, Loc, Op, Prim, Value, type_
 from ..ir.rewrite import enclosing, joined_from
 from ..ir.spelling import identifier, literal, requoted
 from ..ir.types import same_dtype
+from ..late import Pattern
 from ..operations.choices import OVER, QUOTIENT, RATIO
 from ..operations.choices import PRODUCT as STRONG_PRODUCT
 from .names import Naming, home_of_kernel, is_kernel, part_of_scipy
@@ -59,12 +59,12 @@ def _is_at_home(cls: type) -> bool:
 
 def power(base: str, exponent: str) -> str:
     """``x**2``, and ``f(x) ** 2``: black has no spaces around the sign between simple operands."""
-    return f"{base}**{exponent}" if _SIMPLE(base) and _SIMPLE(exponent) else f"{base} ** {exponent}"
+    return f"{base}**{exponent}" if _SIMPLE.fullmatch(base) and _SIMPLE.fullmatch(exponent) else f"{base} ** {exponent}"
 
 
 def slice_of(start: str, stop: str, step: str) -> str:
     """``i:j``, and ``i + 1 : j``: black has spaces around the colons beside operations."""
-    if all(_ATOMIC(text) for text in (start, stop, step) if text):
+    if all(_ATOMIC.fullmatch(text) for text in (start, stop, step) if text):
         return f"{start}:{stop}{':' if step else ''}{step}"
     text = f"{start} :" if start else ":"
     text += f" {stop}" if stop else ""
@@ -72,8 +72,8 @@ def slice_of(start: str, stop: str, step: str) -> str:
 
 
 _NUMBER = r"[\d.]+(?:e-?\d+)?"
-_SIMPLE = re.compile(rf"-*(?:{_NUMBER}|[^\W\d][\w.]*)").fullmatch
-_ATOMIC = re.compile(rf"-*(?:{_NUMBER}|[^\W\d]\w*)").fullmatch
+_SIMPLE = Pattern(rf"-*(?:{_NUMBER}|[^\W\d][\w.]*)")
+_ATOMIC = Pattern(rf"-*(?:{_NUMBER}|[^\W\d]\w*)")
 
 
 class Printer:

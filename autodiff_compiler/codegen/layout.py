@@ -19,9 +19,9 @@ Takes lines and blocks. Gives text. Blocks that nest too deeply for Python becom
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 
+from ..late import Pattern
 from ..records import mutable_record
 from .notes import Note
 from .wrapping import WIDTH, wrapped
@@ -31,11 +31,11 @@ NESTED = 12  # loops, ``try`` and ``with`` in each other; Python compiles up to 
 # How many of Python's nested blocks a compound statement is.
 WEIGHTS = {"for": 1, "while": 1, "with": 1, "try": 1, "except": 2}
 
-WORD = re.compile(r"[^\W\d]\w*")
-COUNT = re.compile(r"\w+|\w+\.shape\[\d+\]")  # numbers, flags and lengths
-_ARRAY = re.compile(r"np\.array\((\w+)\)")
-_ARRAYS = re.compile(r"(?<!\w)\(((?:np\.array\(\w+\), )+np\.array\(\w+\))\)")
-_NAMES = re.compile(r"np\.array\(\[(\w+(?:, \w+)*)\]\)")
+WORD = Pattern(r"[^\W\d]\w*")
+COUNT = Pattern(r"\w+|\w+\.shape\[\d+\]")  # numbers, flags and lengths
+_ARRAY = Pattern(r"np\.array\((\w+)\)")
+_ARRAYS = Pattern(r"(?<!\w)\(((?:np\.array\(\w+\), )+np\.array\(\w+\))\)")
+_NAMES = Pattern(r"np\.array\(\[(\w+(?:, \w+)*)\]\)")
 BREAK = "break"
 LONG = 72  # characters; statements that bind several variables, or choose a value, are no longer
 LEAVE = "return True"  # a ``break`` in a part that was moved into a function

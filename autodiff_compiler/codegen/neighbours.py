@@ -27,8 +27,8 @@ for x_i in x.tolist():
 from __future__ import annotations
 
 import re
-from collections import Counter
 
+from ..late import Pattern
 from . import layout
 from .layout import WORD, Assignment, Block, Line, Store
 from .notes import Note
@@ -36,30 +36,33 @@ from .notes import Note
 SHORT = 40  # characters of a value
 LONG = 100  # columns of a line that was put together
 # A variable, or a number: what may differ between two values. Functions and attributes may not.
-_VARIES = re.compile(r"(?<![\w.])(?:(?!np\.|math\.)[^\W\d]\w*(?![\w(])|\d+(?:\.\d*)?(?:e[+-]?\d+)?)")
-_CALLEE = re.compile(r"(?:np|math)\.\w+(?=\()")
+_VARIES = Pattern(r"(?<![\w.])(?:(?!np\.|math\.)[^\W\d]\w*(?![\w(])|\d+(?:\.\d*)?(?:e[+-]?\d+)?)")
+_CALLEE = Pattern(r"(?:np|math)\.\w+(?=\()")
 # A new list or array, or a length: it may be made before what does not bind a variable that it reads.
-_MAKING = re.compile(r"\[\]|\[0\.0\] \* [\w.\[\]]+|np\.(?:zeros|empty)(?:_like)?\([\w.\[\], ()]*\)|\w+\.shape\[\d+\]")
+_MAKING = Pattern(r"\[\]|\[0\.0\] \* [\w.\[\]]+|np\.(?:zeros|empty)(?:_like)?\([\w.\[\], ()]*\)|\w+\.shape\[\d+\]")
 # A part of an array: two parts of one array are alike.
-_PART = re.compile(r"(\w+)\[[^\[\]]*\]")
+_PART = Pattern(r"(\w+)\[[^\[\]]*\]")
 # What variables begin with: a number, and numbers beside other variables.
 _NUMBER = r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?"
-_ONE = re.compile(_NUMBER)
-_NUMBERS = re.compile(rf"(?:[^\W\d]\w*, )*{_NUMBER}(?:, (?:{_NUMBER}|[^\W\d]\w*))*")
+_ONE = Pattern(_NUMBER)
+_NUMBERS = Pattern(rf"(?:[^\W\d]\w*, )*{_NUMBER}(?:, (?:{_NUMBER}|[^\W\d]\w*))*")
 # What variables of loops begin with.
-_FIRSTS = re.compile(rf"(?:{_NUMBER}|[^\W\d]\w*|\[\])(?:, (?:{_NUMBER}|[^\W\d]\w*))*")
-_NEW = re.compile(rf"\[\]|{_NUMBER}(?:, {_NUMBER})*")
-_TOLIST = re.compile(r"\w+\.tolist\(\)")
-_LIKE = re.compile(r"np\.(?:(?:zeros|empty)_like\([\w.]*(?:\[\w+\])?\)|zeros\([\w.]+\.shape(?:, [\w.]+\.dtype)?\))")
-_UNLIKE = re.compile(r"[\"'{]| if | for | or | and |lambda |\.pop\(")  # and stays on a line of its own
+_FIRSTS = Pattern(rf"(?:{_NUMBER}|[^\W\d]\w*|\[\])(?:, (?:{_NUMBER}|[^\W\d]\w*))*")
+_NEW = Pattern(rf"\[\]|{_NUMBER}(?:, {_NUMBER})*")
+_TOLIST = Pattern(r"\w+\.tolist\(\)")
+_LIKE = Pattern(r"np\.(?:(?:zeros|empty)_like\([\w.]*(?:\[\w+\])?\)|zeros\([\w.]+\.shape(?:, [\w.]+\.dtype)?\))")
+_UNLIKE = Pattern(r"[\"'{]| if | for | or | and |lambda |\.pop\(")  # and stays on a line of its own
 
 
 def on_one_line(lines: list[Line], depth: int = 0) -> list[Line]:
     """The lines, with one in the place of neighbours that are alike; also in the blocks among them."""
-    return _on_one_line(lines, depth, Counter(layout.words(lines)))
+    counts: dict[str, int] = {}
+    for word in layout.words(lines):
+        counts[word] = counts.get(word, 0) + 1
+    return _on_one_line(lines, depth, counts)
 
 
-def _on_one_line(lines: list[Line], depth: int, counts: Counter[str]) -> list[Line]:
+def _on_one_line(lines: list[Line], depth: int, counts: dict[str, int]) -> list[Line]:
     """counts: how often each name stands in the function."""
     out: list[Line] = []
     group: list[Assignment | Store] = []
@@ -82,7 +85,7 @@ def _on_one_line(lines: list[Line], depth: int, counts: Counter[str]) -> list[Li
     return out
 
 
-def _with_firsts(lines: list[Line], depth: int, counts: Counter[str]) -> list[Line]:
+def _with_firsts(lines: list[Line], depth: int, counts: dict[str, int]) -> list[Line]:
     """The lines, with what a loop begins with in front of it, and lists that only its head reads in that."""
     out: list[Line] = []
     for line in lines:
@@ -147,7 +150,7 @@ def _may_follow(line: Assignment, other: Line) -> bool:
     return not isinstance(other, Assignment) or set(other.names).isdisjoint(WORD.findall(line.value))
 
 
-def _make_in_head(block: Block, out: list[Line], depth: int, counts: Counter[str]) -> None:
+def _make_in_head(block: Block, out: list[Line], depth: int, counts: dict[str, int]) -> None:
     """Make the lists in the head of a ``for`` that nothing else reads."""
     if block.kind != "for":
         return
@@ -155,7 +158,7 @@ def _make_in_head(block: Block, out: list[Line], depth: int, counts: Counter[str
         line = out[k]
         if not _is_first(line):
             return
-        if not isinstance(line, Assignment) or not _is_list(line) or counts[line.names[0]] != 2:
+        if not isinstance(line, Assignment) or not _is_list(line) or counts.get(line.names[0]) != 2:
             continue
         if any(
             isinstance(x, Assignment) and not set(x.names).isdisjoint(WORD.findall(line.value)) for x in out[k + 1 :]

@@ -15,6 +15,7 @@ from ..ir.opset import DIM, GET, LEN, LIST_GET, NDIM, PRIMS, SHAPE_OF, infer_ste
 from ..ir.opset import SIZE as SIZE_OF
 from ..ir.sites import GET_ITEM
 from ..ir.types import ANY
+from ..late import late
 from ..tree import class_lookup
 from .avals import (
     MISSING,
@@ -45,12 +46,13 @@ from .avals import (
     key_av,
     remedy_of,
 )
-from .causes import actions_for
 from .folds import proved
 from .handlers import Ctx, Node, Val, lowers
 from .memory import FLAG_KEYS, FLAGS, Memory
 from .ranges import known, range_item, range_length
 from .sets import is_set
+
+actions_for = late(__package__, "causes", "actions_for")
 
 AXES_REMEDY = "make it an array with a known number of axes, with .reshape(...)"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,11 +19,15 @@ from ..ir.roles import ARRAY, KNOWN, PLAIN, STRICT, is_numpys, role_of, signatur
 from ..ir.types import Ty
 from .avals import Columns, Instance, ListRef, Obj, RangeOf, Seq
 from .handlers import Node, Val
-from .orders import Orders
 from .structures import Leaf
 
+if TYPE_CHECKING:
+    from .orders import Orders as Before
+else:  # the parts between are imported when they are first needed, see `parts`
+    from .collection_calls import Collections as Before
 
-class Border(Orders):
+
+class Border(Before):
     def accepted(
         self, fn: Any, signature: inspect.Signature | None, args: list[Val], kwargs: dict[str, Val], node: Node
     ) -> tuple[list[Any], dict[str, Any]]:

@@ -7,7 +7,7 @@ import ast
 import functools
 import inspect
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..ir.foreign import CALLED, EFFECTS, is_inert, is_weak, leaves_alone, loade
 from ..ir.opset import COPY, lookup, opaque
 from ..ir.roles import IN_C_ORDER, KEEP_C_ORDER, KNOWN, flags_of, is_numpys, names_of, signature_of
 from ..ir.sites import CALL_OBJECT, GET_ITEM, GET_NEXT
-from ..late import load
+from ..late import late, load
 from ..lowered import lowering_of
 from ..operations.draws import ORDER, drawn, generator_of, shuffles
 from .avals import (
@@ -43,9 +43,6 @@ from .avals import (
     is_constant,
     is_plain_key,
 )
-from .causes import prefer_known
-from .comprehensions import Comprehensions
-from .construct import GETTERS
 from .core import Unreachable
 from .definitions import constant, definition_of, is_definition
 from .disturbed import OF_HANDLERS, handlers_of, is_builtin_class
@@ -54,14 +51,22 @@ from .frames import Frame
 from .handlers import Ctx, Node, Val, handler_of, lowers, method_of, run
 from .inputs import is_lasting
 from .layout import mark_fortran
-from .may_write import ANYTHING, run_by
-from .objects import is_generated
+from .objects import GETTERS, is_generated
 from .observe import may_vary
-from .plan import RecursionTooDeep, SelfCalls
+from .own_code import ANYTHING
+from .plan import CallsItself, FoundWanting, RecursionTooDeep, SelfCalls
 from .scopes import FunctionNode, Scope, scope_of
 from .source import source_of
 from .splitting import Continued
 from .state import LIVE, PROTECTED
+
+if TYPE_CHECKING:
+    from .comprehensions import Comprehensions as Before
+else:  # the parts between are imported when they are first needed, see `parts`
+    from .loops import Loops as Before
+
+run_by = late(__package__, "may_write", "run_by")
+prefer_known = late(__package__, "causes", "prefer_known")
 
 RECURSION_LIMIT = 60
 RECURSION_STEPS = 12
@@ -73,7 +78,7 @@ _STATES = ("seed", "getstate", "setstate")  # of Python's random generators
 _MAKERS = (np.load, np.loadtxt, np.genfromtxt, np.fromfile)
 
 
-class Calls(Comprehensions):
+class Calls(Before):
     def call(self, fn: Any, args: list[Val], kwargs: dict[str, Val], node: Node) -> Any:
         """Call an abstract function."""
         kind = type(fn)
@@ -225,7 +230,8 @@ class Calls(Comprehensions):
             anything = self.effects_of(list(handlers.values()), OF_HANDLERS).extent == ANYTHING
             self.note_disturbed(None if anything else handlers, name, self.loc_of(node), anything)
         if is_inert(obj) and not _stores(obj, args, kwargs):
-            self.may_run(*run_by(obj), node)
+            objects, names = run_by(obj)
+            self.may_run(objects, names, node)
             draw = drawn(obj, name)
             if draw is not None:
                 definition = load(f"{__package__}.library.draws").DRAWN.get((generator_of(obj), obj.__name__))
@@ -395,7 +401,7 @@ class Calls(Comprehensions):
         self.stack.append(tree)
         try:
             with self.budget.copy("inline", tree, name, loc, len(self.stack) > 1):
-                if isinstance(tree, ast.Lambda) and frame.resume is None and not self.normalizer.wants(tree.body):
+                if isinstance(tree, ast.Lambda) and frame.resume is None and not self.wants(tree.body):
                     result = self.ev(tree.body)
                 else:
                     code = self.lower_block(body_of(tree), False)
@@ -423,7 +429,7 @@ class Calls(Comprehensions):
         names = owner.__code__.co_freevars
         if "__class__" not in names or frame.parent is not None:
             self.fail("super() outside of a method", node, "name the class: Base.method(self, ...)")
-        cls = owner.__closure__[names.index("__class__")].cell_contents  # type: ignore[index]
+        cls = owner.__closure__[names.index("__class__")].cell_contents
         first = (frame.node.args.posonlyargs + frame.node.args.args)[0].arg
         return Super(cls, self.load(first, node))
 
@@ -716,6 +722,17 @@ def _bind_parameters(
     return bound
 
 
+def _watched(ctx: Calls, tree: Any, parent: Any, bound: dict[str, Any]) -> Any:
+    """The structures of the arguments of a function that calls itself, which is inlined; None for any other."""
+    if ctx.plan.self_calls.for_values:
+        return None
+    if tree not in ctx.plan.nested:
+        if any(other is tree for other, _, _ in ctx.activations):
+            raise FoundWanting(CallsItself(tree, False))
+        return None
+    return ctx.watch(tree, parent, bound)
+
+
 def _activate(
     ctx: Calls,
     tree: FunctionNode,
@@ -740,7 +757,7 @@ def _activate(
         if ctx.take_pending(tree, node) is not None:
             ctx.plan.refuse(node)
         return ctx.call_recursive(tree, parent, bound, lower, name, node)
-    ctx.activations.append((tree, parent, ctx.watch(tree, parent, bound)))
+    ctx.activations.append((tree, parent, _watched(ctx, tree, parent, bound)))
     try:
         return lower(bound)
     finally:

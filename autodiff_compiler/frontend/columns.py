@@ -371,7 +371,7 @@ class ListColumns(Disturbances):
         except NoCommonStructure:
             return False
 
-    def list_append(self, ref: ListRef, item: Any, node: Any) -> None:
+    def append_to_list(self, ref: ListRef, item: Any, node: Any) -> None:
         content = self.checked(ref.cell, node, "list")
         if type(content) is Items:
             self.budget.spend(self.builder.loc)

@@ -44,10 +44,8 @@ from .definitions import stands_in
 from .folds import proved
 from .handlers import Node, Val
 from .inputs import DATA, base_of
-from .objects import is_generated, is_object
+from .objects import GETTERS, is_generated, is_object
 from .recursion import Recursions
-
-GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 
 
 def is_numbers(columns: Columns) -> bool:

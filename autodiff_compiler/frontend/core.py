@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ..ir.foreign import GENERATOR, immutable_classes, loaded
 from ..ir.opset import BUILD, COPY, DTYPE, GET, PRIMS, RAISE, SET, TUPLE, exception, infer_step, opaque
 from ..ir.sites import STOP
 from ..ir.types import Dims
+from ..late import late
 from ..lowered import is_of_python
 from .avals import (
     Columns,
@@ -41,21 +43,25 @@ from .avals import (
     leaves_of,
     remedy_of,
 )
-from .causes import demand, prefer_known
 from .ducks import refuse_duck_store
 from .exits import DEAD, NORMAL
 from .frames import Frame
 from .handlers import Node, Val
 from .inputs import Inputs
-from .journal import Journal, may_raise
 from .layout import order_like
-from .may_write import objects_among
-from .normal_form import Normalizer
 from .observe import observed
+from .own_code import objects_among
 from .parts import Parts
 from .plan import Plan, original
 from .state import LIVE, BranchJoiner, Cells, State, emit_if
 from .structures import LEAF, holds_lists
+
+if TYPE_CHECKING:
+    from .journal import Journal
+
+demand, prefer_known = late(__package__, "causes", "demand", "prefer_known")
+may_raise = late(__package__, "journal", "may_raise")
+normalizer_of = late(__package__, "normal_form", "Normalizer")
 
 T = TypeVar("T")
 
@@ -91,7 +97,7 @@ class Core(Parts):
         self.live_objects: dict[Value, list[Any]] = {}  # the live objects that values are, or hold
         self.read_cells: set[int] = set()
         self.mirrored: int | None = None  # a list of which the next change has been done outside already
-        self.normalizer = Normalizer(self.plan.statements)
+        self.wanted = self.plan.statements
         self.inputs = Inputs(self.top, self.cells, self.plan)
         self.state = State()
         self.frames: dict[int, Frame] = {}
@@ -128,6 +134,14 @@ class Core(Parts):
         self.facts: dict[Value, bool] = {}  # conditions, by how they came out on the present path
         self.known_objects: dict[Value, Any] = {}  # what was seen of objects: the last part of their facts
         self.known: dict[Value, bool] = {}  # comparisons of constants that give NumPy's bool: its truth
+
+    @functools.cached_property
+    def normalizer(self) -> Any:
+        return normalizer_of(self.wanted)
+
+    def wants(self, node: Any) -> bool:
+        """Something in the expression is to become a statement."""
+        return bool(self.wanted) and bool(self.normalizer.wants(node))
 
     # --- locations and errors -------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import ast
 import datetime
 import gc
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,12 +35,18 @@ from ..ir.opset import (
     TUPLE,
     TYPE_OF,
 )
+from ..late import late
 from .avals import Obj, Poison
 from .handlers import Node, Val
 from .inputs import path_name
-from .may_write import ANYTHING, NOTHING, Effects, may_write, methods_run_by, run_by
 from .names import Names
+from .own_code import ANYTHING, NOTHING
 from .plan import Disturbed, FoundWanting
+
+if TYPE_CHECKING:
+    from .may_write import Effects
+
+may_write, methods_run_by, run_by = late(__package__, "may_write", "may_write", "methods_run_by", "run_by")
 
 BUILTIN_FUNCTIONS = (
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,

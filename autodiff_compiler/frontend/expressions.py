@@ -7,7 +7,7 @@ import ast
 import enum
 import functools
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,6 @@ from .avals import (
     is_number,
     is_static_int,
 )
-from .classes import Classes
 from .core import Unreachable
 from .exits import DEAD, NORMAL, RAISED
 from .folds import proved
@@ -45,6 +44,11 @@ from .pseudo import Computed
 from .scopes import FunctionNode
 from .sets import History, literal_constant
 from .texts import is_text, joined_texts, text_by
+
+if TYPE_CHECKING:
+    from .classes import Classes as Before
+else:  # the parts between are imported when they are first needed, see `parts`
+    from .questions import Questions as Before
 
 _BINARY: dict[type, Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -83,7 +87,7 @@ def _with_attributes(node: FunctionNode) -> frozenset[ast.AST]:
     return frozenset(found)
 
 
-class Expressions(Classes):
+class Expressions(Before):
     """``ev(node)`` gives the abstract value of an expression and emits what computes it."""
 
     def ev(self, node: ast.expr) -> Any:

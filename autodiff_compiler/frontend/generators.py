@@ -22,23 +22,15 @@ from .core import Unreachable
 from .exits import BREAK, CONTINUE, DEAD, NORMAL, RAISED, RETURN
 from .frames import Frame
 from .handlers import Node, Val
-from .pseudo import choice, computed, run
+from .pseudo import choice, computed, iterated_name, run
 from .pulls import Pulls
 from .remains import PARTLY, TOGETHER, in_step
 from .scopes import nodes_of, scope_of
 from .source import source_of
-from .try_statements import iterated_name
 from .yields import Waiting, below, delegated, own_nodes, sent, waiting, yields
-
-BODIES = ("body", "rest")  # streams that are generators: one that has not begun, and one that waits at a `yield`
 
 
 class Generators(Pulls):
-    def body_in(self, it: Any) -> StreamOf | None:
-        """What an iterator that is a generator holds; None for anything else."""
-        source = self.source_of(it) if is_iterator(it) else None
-        return source if type(source) is StreamOf and source.kind in BODIES else None
-
     # --- all of it at once ----------------------------------------------------------------------------------------
 
     def run_body(

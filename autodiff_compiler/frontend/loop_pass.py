@@ -15,9 +15,8 @@ from .core import Unreachable
 from .exits import BREAK, CONTINUE, DEAD, DONE, NORMAL, RETURN
 from .loop_end import LoopEnd
 from .loop_head import Again, LoopHead
-from .pseudo import choice, run
+from .pseudo import choice, plain, run
 from .state import State
-from .try_statements import plain
 
 GT, NE = PRIMS[operator.gt], PRIMS[operator.ne]
 

@@ -9,10 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ir.core import Value
-from ..ir.opset import ADD, EQ, GET, SUB
+from ..ir.opset import ADD, EQ, GET, RAISE, SUB
 from ..ir.types import ANY
+from ..late import late
+from ..live import items_in
 from ..records import replaced
 from .avals import (
+    MISSING,
+    CheckpointedOf,
     DictRef,
     IndexedOf,
     Instance,
@@ -29,27 +33,73 @@ from .avals import (
     ViewOf,
     describe,
     is_collection,
+    is_iterator,
     is_reference,
     parts_of,
 )
-from .causes import actions_for
+from .core import Unreachable
 from .exits import BREAK, CONTINUE, DEAD, DONE, NORMAL, RAISED, RETURN
 from .handlers import Ctx, Node, Val, lowers
+from .library.iterables import one_by_one
 from .loop_head import Again, Guess
 from .loop_pass import LoopPass
 from .plan import NOTHING_ASSUMED, UNROLL
+from .pseudo import iterated_name
 from .scopes import loop_facts, nodes_of
 from .splitting import Later
 from .state import State
 from .statements import Statements
 
+actions_for = late(__package__, "causes", "actions_for")
+
 MANY = 200  # items of a list of numbers or arrays from which on it is better to loop
 FEW = 8  # the same, where a trip may be the last, so that each is nested into the one before
+BODIES = ("body", "rest")  # streams that are generators: one that has not begun, and one that waits at a `yield`
 EXIT_LIMIT = 24  # trips of an unrolled `while` that may be its last: each is nested into the one before
 
 
 class Loops(Statements):
     # --- statements -----------------------------------------------------------------------------------------------
+
+    def source_of_loop(self, stmt: ast.For) -> Any:
+        found = self.state.envs[self.frame.env].pop(iterated_name(stmt), MISSING)
+        return self.told(stmt, self.ev_iter(stmt.iter)) if found is MISSING else found
+
+    def told(self, loop: Any, av: Any) -> Any:
+        """What a loop goes through, without what that says of the loop: which is kept until the loop is made."""
+        self.said.pop(loop, None)
+        if type(av) is CheckpointedOf:
+            self.said[loop] = av.said
+            return av.it
+        return av
+
+    def items_observed(self, av: Any, node: Any) -> Any:
+        """The list, or the iterator, of the items of an object of which only the run tells what it is."""
+        if not self.is_observed(av) or self.known_objects.get(av) is list:
+            return av
+        if self.known_objects.get(av) == "iterator":
+            return self.call(Obj(one_by_one, None), [av], {}, node)
+        made = self.call(Obj(items_in, None), [av], {}, node)
+        self.known_objects[made] = list
+        return made
+
+    def body_in(self, it: Any) -> StreamOf | None:
+        """What an iterator that is a generator holds; None for anything else."""
+        source = self.source_of(it) if is_iterator(it) else None
+        return source if type(source) is StreamOf and source.kind in BODIES else None
+
+    def raise_on(self, code: Any, node: Node) -> None:
+        """Raise where the code says so: it ends here as an exit of blocks."""
+        if RAISED not in self.possible(code):
+            return
+        if isinstance(code, int):
+            self.emit(node, RAISE, self.raised())
+            raise Unreachable
+        raising = self.emit(node, EQ, code, RAISED)
+        regions = (self.builder.new_region(), self.builder.new_region())
+        with self.builder.inside(regions[0]):
+            self.emit(node, RAISE, self.raised())
+        self.builder.if_(raising, regions[0], regions[1], [], [])
 
     def loop_over(self, stmt: ast.For, av: Val, head: Callable[[Any], None], body: list[Any]) -> Any:
         if not self.plan.has(UNROLL, stmt):

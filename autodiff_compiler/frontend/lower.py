@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,14 +42,18 @@ from .core import Unreachable
 from .definitions import stands_in
 from .handlers import Val
 from .inputs import base_of, path_name
-from .numpy_calls import NumpyCalls
 from .observe import WATCH
 from .plan import FoundWanting, Plan, RecursionTooDeep, lower_by_plan
 
 begin_with_floats = late(ir.__name__, "beginnings", "begin_with_floats")
 
+if TYPE_CHECKING:
+    from .numpy_calls import NumpyCalls as Before
+else:  # the parts between are imported when they are first needed, see `parts`
+    from .outputs import Outputs as Before
 
-class Interpreter(NumpyCalls):
+
+class Interpreter(Before):
     """The abstract interpreter, whole."""
 
     def result_tree(self, av: Val, leaves: list[Any]) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import enum
 import functools
 import gc
 import operator
@@ -18,17 +17,14 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from .. import runtime
 from ..errors import AutodiffError
-from ..ir.core import Value
 from ..ir.foreign import CALLED, EFFECTS, immutable_classes, is_inert, root_module, runs_own_code
 from ..tree import class_lookup
 from .avals import MISSING
+from .own_code import ANYTHING, ITSELF, LEFT_ALONE, NOTHING
 from .source import source_of
 
-NOTHING, ITSELF, ANYTHING = 0, 1, 2
 LIMIT = 20_000  # objects that are followed; what reaches more may hold anything
 # Special methods that no library calls of an object that it is given, or that write to it where it is meant to be.
 _NOT_CALLED = frozenset(
@@ -54,14 +50,6 @@ _READING = frozenset(
     "__getattribute__", "total_seconds", "isoformat", "utcoffset", "dst", "tzname", "strftime", "date", "time",
 }  # fmt: skip
 _BOUND = (types.BuiltinFunctionType, types.MethodWrapperType)  # to an object, or to a module
-_LEFT_ALONE = (
-    types.ModuleType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
-    types.MethodWrapperType, np.ufunc, np.ndarray, np.generic, np.dtype,
-)  # fmt: skip
-
-
-# Of these classes themselves, and not of derived ones.
-_NO_CODE = frozenset({bool, int, float, complex, str, bytes, type(None), type(...), type, range})
 
 
 class Effects:
@@ -102,7 +90,7 @@ class Effects:
             if isinstance(obj, _BOUND) and not isinstance(obj.__self__, types.ModuleType):
                 obj = obj.__self__
             cls = type(obj)
-            if cls in (int, float, str, bool, type(None)) or id(obj) in self.seen or isinstance(obj, _LEFT_ALONE):
+            if cls in (int, float, str, bool, type(None)) or id(obj) in self.seen or isinstance(obj, LEFT_ALONE):
                 continue
             self.seen[id(obj)] = obj
             if isinstance(obj, (types.FunctionType, type)):
@@ -466,29 +454,3 @@ def run_by(obj: Any) -> tuple[list[Any], frozenset[str] | None]:
     if type(held) is dict and obj.__name__ in ("get", "__contains__", "__getitem__"):
         return [key for key in list(held) if type(key) is not str], _KEYS  # such as `sys.modules`, which holds all
     return [obj], None
-
-
-def has_code(obj: Any) -> bool:
-    """An object that may have methods of the program's, or hold one that has. What the compiler itself makes of such an
-    object, a callback, is looked at there."""
-    if type(obj).__module__.split(".")[0] == __name__.split(".")[0]:
-        return False
-    return type(obj) not in _NO_CODE and not isinstance(obj, (type, *_LEFT_ALONE, types.FunctionType, enum.Enum))
-
-
-def objects_among(held: dict[Any, list[Any]], operands: tuple[Any, ...]) -> list[Any]:
-    """The live objects among operands, and those that operands hold, each once."""
-    found: dict[int, Any] = {}
-    todo = list(operands)
-    for x in todo:  # which grows on the way
-        cls = type(x)
-        if cls is Value:
-            if x in held:
-                found.update((id(obj), obj) for obj in held[x])
-        elif cls is tuple or cls is list:
-            todo += x
-        elif cls is slice:
-            todo += (x.start, x.stop, x.step)
-        elif cls not in _NO_CODE and has_code(x):
-            found[id(x)] = x
-    return list(found.values())

@@ -82,7 +82,7 @@ class Names(Core):
         if self.frame.site is not None:
             return definitions.lookup(owner, name)
         if name in owner.__code__.co_freevars:
-            cell = owner.__closure__[owner.__code__.co_freevars.index(name)]  # type: ignore[index]
+            cell = owner.__closure__[owner.__code__.co_freevars.index(name)]
             try:
                 obj = cell.cell_contents
             except ValueError:

@@ -15,6 +15,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from .plan import NoPlaceBefore
 from .pseudo import choice
 
 _HEADS = {ast.Assign: "value", ast.AugAssign: "value", ast.AnnAssign: "value", ast.Expr: "value", ast.Return: "value"}
@@ -28,21 +29,12 @@ _CHILDREN: dict[type, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-class NoPlaceBefore(Exception):
-    """It stands where no statement can come before it; `node` is the one that was to become one."""
-
-    def __init__(self, node: Any):
-        self.node = node
-
-
 class Normalizer:
     def __init__(self, wanted: set[Any]):
         self.wanted = wanted
         self.count = 0
 
     def wants(self, node: Any) -> bool:
-        if not self.wanted:
-            return False
         todo = [node]
         while todo:
             n = todo.pop()

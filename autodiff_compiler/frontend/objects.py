@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import operator
 import sys
 import types
 from typing import Any, NoReturn
@@ -51,6 +52,7 @@ NATIVE = _Native()  # a method that is not written in Python
 _LOOKED_INTO = frozenset({"__main__", "functools", "dataclasses", "collections", "_collections_abc"})
 _CACHED = functools.lru_cache(len)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
+GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 
 
 def is_method(raw: Any) -> bool:

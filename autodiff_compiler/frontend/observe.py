@@ -8,7 +8,7 @@ the type that its fact says, and puts an `observe` behind it, which `transforms.
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..ir.types import OBJECT, Ty, array, generic
 from ..live import items_in
 from ..lowered import ANYTHING, Fact
 from ..operations.record import has_rule
+from ..records import mutable_record
 from .avals import Ref, Seq
 from .handlers import Node, Val
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
-@dataclass(eq=False)
+@mutable_record
 class Watch:
     """What one lowering knows of the sites.
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 import sys
 import types
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import AliasError
 from ..ir.core import Value
@@ -64,15 +64,19 @@ from .avals import (
 from .definitions import stands_in
 from .handlers import Node, Val
 from .inputs import base_of, path_name
-from .may_write import has_code
+from .own_code import has_code
 from .plan import FoundWanting, WrittenOutside
-from .splices import Splices
 from .structures import Leaf
+
+if TYPE_CHECKING:
+    from .splices import Splices as Before
+else:  # the parts between are imported when they are first needed, see `parts`
+    from .disturbed import Disturbances as Before
 
 _LIBRARIES = frozenset({*sys.stdlib_module_names, *BAKED_MODULES})
 
 
-class Outside(Splices):
+class Outside(Before):
     """Changes of what lives outside of the function."""
 
     def object_path(self, av: Obj) -> Any:
@@ -87,7 +91,7 @@ class Outside(Splices):
         start = (ObjectStep(("object", owner)),)
         if name in owner.__code__.co_freevars and name not in self.frame.scope.globals:
             k = owner.__code__.co_freevars.index(name)
-            cell = owner.__closure__[k]  # type: ignore[index]
+            cell = owner.__closure__[k]
             return ("cell", id(cell)), cell, "cell_contents", (*start, ("attr", "__closure__"), ("item", k))
         return ("global", id(owner.__globals__), name), owner.__globals__, name, (*start, ("attr", "__globals__"))
 
@@ -266,7 +270,7 @@ class Outside(Splices):
                 _check_item(self, ref.cell, node)
                 self.emit(node, APPEND_TO, live[1], self.kept(item, node))
                 self.mirrored = ref.cell
-        super().list_append(ref, item, node)
+        self.append_to_list(ref, item, node)
 
     def settle_appended(self) -> None:
         """At the end of the lowering: lists that were only appended to need no guard on their length."""

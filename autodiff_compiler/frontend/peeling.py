@@ -19,12 +19,11 @@ from .exits import BREAK, NORMAL
 from .handlers import Val
 from .loops import loop_while
 from .plan import PEEL_TWO, original
-from .pseudo import choice, computed, run
+from .pseudo import choice, computed, iterated_name, run
 from .remains import PARTLY
 from .scopes import loop_facts
 from .splitting import inside
 from .streams import Streams
-from .try_statements import iterated_name
 
 
 class Peeling(Streams):

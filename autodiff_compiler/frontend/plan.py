@@ -210,6 +210,13 @@ _AT_NODES = (SPLIT, PEEL, PEEL_TWO, UNROLL, EXACT, SUMMED, UNWOUND)
 # --- why an attempt is found wanting ----------------------------------------------------------------------------------
 
 
+class NoPlaceBefore(Exception):
+    """It stands where no statement can come before it; `node` is the one that was to become one."""
+
+    def __init__(self, node: Any):
+        self.node = node
+
+
 class FoundWanting(Exception):
     """An attempt ends here: it has to start again, with a plan that its reason extends."""
 

@@ -76,3 +76,15 @@ def irrefutable(case: ast.match_case) -> bool:
     if isinstance(pattern, ast.MatchOr):
         pattern = pattern.patterns[-1]
     return case.guard is None and isinstance(pattern, ast.MatchAs) and pattern.pattern is None
+
+
+def plain(node: ast.expr) -> bool:
+    """Names, constants and their comparison: nothing that is likely to raise."""
+    return all(isinstance(n, _PLAIN) for n in ast.walk(node))
+
+
+_PLAIN = (Computed, ast.Name, ast.Constant, ast.Compare, ast.cmpop, ast.expr_context, ast.BoolOp, ast.boolop, ast.Not)
+
+
+def iterated_name(stmt: ast.For) -> str:
+    return f"$for{stmt.lineno}.{stmt.col_offset}"

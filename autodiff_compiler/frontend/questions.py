@@ -21,6 +21,7 @@ from ..errors import UnsupportedError, is_interruption
 from ..ir.core import Prim, Value, type_of
 from ..ir.foreign import root_module
 from ..ir.opset import BUILD, CONTAINS, EQ, IS, NOT, PRIMS, TRUTH, asked
+from ..late import late
 from ..tree import class_lookup
 from .access import Access
 from .avals import (
@@ -50,13 +51,14 @@ from .avals import (
     is_whole,
 )
 from .bounds import bounded
-from .causes import prefer_known
 from .folds import proved
 from .handlers import Node, Val
 from .inputs import is_lasting
 from .library.iterables import is_in
 from .objects import NATIVE, is_generated, is_object
 from .sets import is_set
+
+prefer_known = late(__package__, "causes", "prefer_known")
 
 SIGNS = {
     operator.lt: "<", operator.le: "<=", operator.eq: "==", operator.ne: "!=", operator.ge: ">=", operator.gt: ">",

@@ -216,12 +216,6 @@ class Recursions(TypedStructures):
     def watch(self, tree: Any, parent: Frame | None, bound: dict[str, Any]) -> Any:
         """The structures of the arguments. A recursion that goes on as it began is a reason to start again."""
         way = self.plan.self_calls
-        if way.for_values:
-            return None
-        if tree not in self.plan.nested:
-            if any(other is tree for other, _, _ in self.activations):
-                raise FoundWanting(CallsItself(tree, False))
-            return None
         try:
             structures = [self.typed_structure(av, False) for av in bound.values()]
         except NoCommonStructure:

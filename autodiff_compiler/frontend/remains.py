@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..ir.core import Value
-from ..live import items_in
 from ..records import replaced
 from ..tree import class_lookup
 from .avals import (
@@ -42,7 +41,6 @@ from .avals import (
 )
 from .collection_calls import Collections
 from .comprehensions import FEW
-from .library.iterables import one_by_one
 from .objects import is_object
 from .ranges import known
 from .sets import is_set
@@ -123,16 +121,6 @@ class Remains(Collections):
             if keys is not None:
                 return self.one_shot(IndexedOf("entries", (av, keys)))
         return self.one_shot(av)
-
-    def items_observed(self, av: Any, node: Any) -> Any:
-        """The list, or the iterator, of the items of an object of which only the run tells what it is."""
-        if not self.is_observed(av) or self.known_objects.get(av) is list:
-            return av
-        if self.known_objects.get(av) == "iterator":
-            return self.call(Obj(one_by_one, None), [av], {}, node)
-        made = self.call(Obj(items_in, None), [av], {}, node)
-        self.known_objects[made] = list
-        return made
 
     def keys_of(self, av: Any, node: Any) -> Seq | None:
         """The keys of a dictionary, or the members of a set, that an iterator goes through; None for a deque."""

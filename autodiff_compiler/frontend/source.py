@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from ..errors import SourceUnavailableError, is_interruption
 from ..ir.core import Loc
+from ..late import Pattern
 from ..locks import Lock
 from ..made import FUTURE, MADE, TYPE_PARAMS
 from ..records import record
@@ -37,7 +38,7 @@ class Source:
     lines: list[str]
 
 
-_IMPORT = re.compile(r"^([ \t]*)(?:from\s+[\w.]+\s+)?import\s+(\([^)]*\)|.*)", re.MULTILINE)
+_IMPORT = Pattern(r"^([ \t]*)(?:from\s+[\w.]+\s+)?import\s+(\([^)]*\)|.*)", re.MULTILINE)
 
 
 _tables = Lock()  # threads may compile at once; each step on these tables is done whole

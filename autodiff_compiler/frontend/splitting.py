@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .avals import Instance
 from .core import Unreachable
 from .exits import DEAD, NORMAL
 from .handlers import Ctx, Node, Val, lowers
-from .normal_form import NoPlaceBefore
-from .plan import PEEL, SPLIT, UNROLL
-from .try_statements import TryStatements
+from .plan import PEEL, SPLIT, UNROLL, NoPlaceBefore
+
+if TYPE_CHECKING:
+    from .try_statements import TryStatements as Before
+else:  # the parts between are imported when they are first needed, see `parts`
+    from .expressions import Expressions as Before
 
 
 class Bind(ast.stmt):
@@ -34,7 +37,7 @@ class Continued(Exception):
         self.code = code
 
 
-class Splitting(TryStatements):
+class Splitting(Before):
     # The call that is to take along what follows it, and what lowers that for the value returned.
     pending: tuple[Any, Callable[[Any], Any]] | None = None
 
@@ -44,10 +47,11 @@ class Splitting(TryStatements):
             return _flattened(self, stmt)
         if self.plan.has(PEEL, stmt) and not self.plan.has(UNROLL, stmt) and not self.exact:
             return self.peeled(stmt)
-        if not self.normalizer.wanted:
+        if not self.wanted:
             return None
         try:
-            return self.normalizer.statement(stmt)
+            simpler: list[Any] | None = self.normalizer.statement(stmt)
+            return simpler
         except NoPlaceBefore as error:
             self.plan.refuse(error.node)
 

@@ -33,8 +33,9 @@ from .avals import (
 )
 from .core import Unreachable
 from .exits import NORMAL
-from .generators import BODIES, Generators
+from .generators import Generators
 from .handlers import Node, Val
+from .loops import BODIES
 from .pseudo import choice, computed, run
 from .remains import ITERATOR_KEYS, PARTLY, TOGETHER, UNROLL_LIMIT, in_step
 from .splitting import Bind, Later

@@ -20,8 +20,7 @@ from ..ir.core import TRY, Op, Region, Value
 from ..ir.opset import CAUGHT, EQ, RAISE, is_plain_exception, opaque
 from ..ir.types import OBJECT, PY_BOOL, UNDEF_TY, join
 from ..records import record
-from .avals import MISSING, CheckpointedOf, Conflict, ListRef, Obj, Seq
-from .core import Unreachable
+from .avals import Conflict, ListRef, Obj, Seq
 from .exits import DEAD, NORMAL, RAISED
 from .folds import proved
 from .handlers import Ctx, Node, Val, expands, handler_of_node
@@ -29,7 +28,7 @@ from .journal import AFTER_TRY, MESSAGE, Journal, Unwound, computes_floats, may_
 from .left_out import catches_all, ended
 from .matching import Matching
 from .plan import EXACT, UNWOUND, Action, original
-from .pseudo import Computed, Expanded, Run, choice, computed, expanded, run, surely_exits
+from .pseudo import Computed, Expanded, Run, choice, computed, expanded, iterated_name, plain, run, surely_exits
 from .state import State
 from .yields import yielded
 
@@ -111,19 +110,6 @@ class TryStatements(Matching):
         self.errors.add(error)
         return error
 
-    def raise_on(self, code: Any, node: Node) -> None:
-        """Raise where the code says so: it ends here as an exit of blocks."""
-        if RAISED not in self.possible(code):
-            return
-        if isinstance(code, int):
-            self.emit(node, RAISE, self.raised())
-            raise Unreachable
-        raising = self.emit(node, EQ, code, RAISED)
-        regions = (self.builder.new_region(), self.builder.new_region())
-        with self.builder.inside(regions[0]):
-            self.emit(node, RAISE, self.raised())
-        self.builder.if_(raising, regions[0], regions[1], [], [])
-
     # --- exactly ------------------------------------------------------------------------------------------------
 
     def exactly(self, stmt: Any) -> list[Any] | None:
@@ -182,18 +168,6 @@ class TryStatements(Matching):
 
         stores = [run(partial(store, target), stmt, simple=True) for target in stmt.targets]
         return [run(keep, stmt, simple=True), *stores]
-
-    def source_of_loop(self, stmt: ast.For) -> Any:
-        found = self.state.envs[self.frame.env].pop(iterated_name(stmt), MISSING)
-        return self.told(stmt, self.ev_iter(stmt.iter)) if found is MISSING else found
-
-    def told(self, loop: Any, av: Any) -> Any:
-        """What a loop goes through, without what that says of the loop: which is kept until the loop is made."""
-        self.said.pop(loop, None)
-        if type(av) is CheckpointedOf:
-            self.said[loop] = av.said
-            return av.it
-        return av
 
     def code_where(self, cond: Any, code: int, other: Val, node: Node) -> Val:
         """An exit code: one where a condition holds, another where it does not."""
@@ -509,18 +483,6 @@ def class_raised(error: Any) -> type | None:
             return made
         return None
     return type(error) if isinstance(error, BaseException) else None
-
-
-def plain(node: ast.expr) -> bool:
-    """Names, constants and their comparison: nothing that is likely to raise."""
-    return all(isinstance(n, _PLAIN) for n in ast.walk(node))
-
-
-_PLAIN = (Computed, ast.Name, ast.Constant, ast.Compare, ast.cmpop, ast.expr_context, ast.BoolOp, ast.boolop, ast.Not)
-
-
-def iterated_name(stmt: ast.For) -> str:
-    return f"$for{stmt.lineno}.{stmt.col_offset}"
 
 
 def bare(stmt: ast.Try) -> ast.Try:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..late import late
 from .core import Builder, Value, structural_key, type_of
-from .forms import block_length, exact_slice
 from .types import ANY, NONE, PYTHON_DTYPES, Dim, DimLike, Dims, Ty, or_raises
 
+block_length, exact_slice = late(__package__, "forms", "block_length", "exact_slice")
 _WEAK = {"b": bool, "i": int, "f": float, "c": complex}
 
 
@@ -240,7 +241,7 @@ def slice_length(dims: Dims, length: DimLike, s: slice) -> DimLike:
         elif s.step == -1 and s.start is None and s.stop is None:
             return length
     if s.step in (None, 1):
-        exact = exact_slice(dims, length, s)
+        exact: DimLike | None = exact_slice(dims, length, s)
         if exact is None:
             exact = block_length(dims, s.start, s.stop, length)
         if exact is not None:

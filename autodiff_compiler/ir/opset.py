@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
+from ..late import late
 from .core import IF, UNDEF, Builder, Op, Prim, Value, current, type_of
 from .foreign import is_inert, keeps_only
-from .forms import block_length, length_from, linear, varying_length
 from .infer import cannot_raise, infer_index, infer_ufunc, may_be_python_complex
+from .table import Table
 from .types import (
     ANY,
     OBJECT,
@@ -32,8 +33,12 @@ from .types import (
     same_dtype,
 )
 
+block_length, length_from, linear, varying_length = late(
+    __package__, "forms", "block_length", "length_from", "linear", "varying_length"
+)
+
 # From a callable that users write to its primitive.
-PRIMS: dict[Any, Prim] = {}
+PRIMS = Table()
 
 
 # Each says of an unknown callable whether it has now filled in the records that concern it.
@@ -43,12 +48,12 @@ LATE: list[Callable[[Any], bool]] = []
 def lookup(fn: Any) -> Prim | None:
     """The primitive of a callable, or None. Unhashable callables have none."""
     try:
-        found = PRIMS.get(fn)
+        found: Prim | None = PRIMS.get(fn)
     except TypeError:
         return None
     if found is None:
         any(load_for(fn) for load_for in LATE)
-        return PRIMS.get(fn)  # another thread may have loaded it just now
+        found = PRIMS.get(fn)  # another thread may have loaded it just now
     return found
 
 
@@ -412,6 +417,10 @@ def is_checkpoint(op: Op) -> bool:
     """The operation is an ``if`` that stands for a checkpoint."""
     made = op.condition.op if op.prim is IF and type(op.condition) is Value else None
     return made is not None and made.prim is CHECKPOINT
+
+
+# What a loop says that is reversed in segments: by the user, and "actions", the reversal of a loop with snapshots.
+SEGMENTS = frozenset({"segments", "snapshots", "actions"})
 
 
 # The snapshots of a loop that is reversed with few of them, and what its reversal does.

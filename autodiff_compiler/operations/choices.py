@@ -17,7 +17,7 @@ from ..ir.ops_common import as_array, scalar_or_array
 from ..ir.opset import mark, repeatable
 from ..ir.types import ANY, Ty, join
 from . import lib
-from .batching import batch, broadcast_stacks
+from .batch_rules import batch, broadcast_stacks
 from .lib import call, choose, masked
 from .record import constant_in, op, vjp
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import runtime
 from ..ir.core import Builder, Op, type_of
 from ..ir.types import Ty
-from .batching import Batcher, batch
+from .batch_rules import batch
 from .record import Refused, constant_in, op, refuses, vjp
+
+if TYPE_CHECKING:
+    from .batching import Batcher
 
 
 def _matching_type(b: Builder, g: Any, x: Any, what: Any) -> Ty:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import runtime
 from ..ir.core import Builder, Value, type_of
 from ..ir.ops_common import Dtype, as_array, must_equal
 from ..ir.opset import apply
 from ..ir.types import ANY, DimLike, Ty, array
+from ..pristine import np
 from . import lib
 from .lib import call, conj, ndim, part, swap
 from .linalg import inexact_dtype, mirrored, square_type

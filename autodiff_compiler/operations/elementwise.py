@@ -22,7 +22,7 @@ from ..ir.ops_common import is_number, scalar_or_array
 from ..ir.opset import ABS, PRIMS, mark, repeatable
 from ..ir.types import ANY, PY_FLOAT, Ty, generic
 from . import lib, roots, signs
-from .batching import batch, of_one_operand
+from .batch_rules import batch, of_one_operand
 from .lib import CHOICES, STEP, SUBSCRIPTS, WEIGHTS, call, choose, conj, equal, guarded, is_constant, is_scalar
 from .record import Over, Overflowing, elementwise, jvp, nondiff, op, passes_on, vjp
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import runtime
 from ..ir import opset
 from ..ir.core import Builder, Value, type_of
 from ..ir.ops_common import Dtype, as_array, mixed_dtype, one_axis
 from ..ir.opset import dim_of
 from ..ir.types import ANY, DimLike, Ty, array, same_dtype
+from ..pristine import np
 from . import lib
-from .batching import along, batch
+from .batch_rules import along, batch
 from .lib import call, choose
 from .record import op, vjp
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,13 @@ from ..ir.opset import ACCUM, ADD, ADDAT, GET, PRIMS, SET, mark
 from ..ir.types import ANY, Ty, array, py_int
 from ..records import record
 from . import lib
-from .batching import Batcher, batch, no_rule
+from .batch_rules import batch, no_rule
 from .lib import call, emit, part
 from .record import jvp, op, passes_on, vjp
 from .shaping import ravel_type
+
+if TYPE_CHECKING:
+    from .batching import Batcher
 
 # --- parts ------------------------------------------------------------------------------------------------------------
 

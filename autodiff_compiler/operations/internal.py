@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from ..ir.core import CALL, FUNC, Op, type_of
 from ..ir.opset import CAST, DIM, DTYPE, FINISH, GET, PRIMS, SHAPE_OF, SPREAD, SUM_TO, mark, repeatable
 from ..ir.types import same_dtype
 from . import lib
-from .batching import Batcher, batch, no_rule, of_one_operand
+from .batch_rules import batch, no_rule, of_one_operand
 from .record import constant_in, nondiff, passes_on, vjp
+
+if TYPE_CHECKING:
+    from .batching import Batcher
 
 
 @vjp((opset.SUM_TO, opset.FINISH), "g", linear=True)

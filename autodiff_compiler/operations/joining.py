@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from .. import runtime
 from ..ir.core import Builder, Op, Value, type_of
 from ..ir.ops_common import as_array, at_least, common_dtype, dtype_of, must_equal, one_axis, same_shape
 from ..ir.opset import PRIMS, mark
 from ..ir.types import ANY, DimLike, Ty, array, element, generic
+from ..pristine import np
 from . import lib
-from .batching import Batcher, batch, no_rule, stack_axes
+from .batch_rules import batch, no_rule, stack_axes
 from .lib import call
 from .picking import picked
 from .record import constant_in, jvp, op, vjp
 from .shaping import ravel_type
+
+if TYPE_CHECKING:
+    from .batching import Batcher
 
 # --- joining ----------------------------------------------------------------------------------------------------------
 

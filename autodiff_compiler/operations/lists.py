@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ir import opset
 from ..ir.core import Op, Value, current, type_of
 from ..ir.opset import mark
 from ..ir.types import ANY_LENGTH
 from . import lib
-from .batching import Batcher, batch, no_rule
+from .batch_rules import batch, no_rule
 from .lib import emit
 from .record import constant_in, passes_on, vjp
+
+if TYPE_CHECKING:
+    from .batching import Batcher
 
 
 @vjp(opset.LIST_NEW, "items", linear=True)

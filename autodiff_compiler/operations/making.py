@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from .. import runtime
 from ..ir import opset
@@ -13,10 +11,14 @@ from ..ir.infer import broadcast_dims, promote
 from ..ir.ops_common import as_array, at_least, dtype_of, shape_dims
 from ..ir.opset import PRIMS, mark
 from ..ir.types import ANY, Ty, array
+from ..pristine import np
 from . import lib
-from .batching import Batcher, batch, no_rule, of_one_operand
+from .batch_rules import batch, no_rule, of_one_operand
 from .lib import call
 from .record import constant_in, jvp, op, passes_on, vjp
+
+if TYPE_CHECKING:
+    from .batching import Batcher
 
 # --- filled arrays ----------------------------------------------------------------------------------------------------
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from .. import runtime
 from ..ir.core import Builder, Op, Value, leaves
@@ -13,10 +11,14 @@ from ..ir.ops_common import as_array, bound, reduced, scalar_or_array, shape_dim
 from ..ir.opset import PRIMS, mark
 from ..ir.types import ANY, DimLike, Ty, array
 from ..kernels.windows import each, paddings, windows
+from ..pristine import np
 from . import lib
-from .batching import Batcher, batch, no_rule
+from .batch_rules import batch, no_rule
 from .lib import STEP
 from .record import elementwise, jvp, op, vjp
+
+if TYPE_CHECKING:
+    from .batching import Batcher
 
 # --- activations ------------------------------------------------------------------------------------------------------
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import builtins
 import cmath
-import math
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from .. import runtime
 from ..ir.core import Builder, type_of
 from ..ir.opset import gives, mark
 from ..ir.types import ANY, PY_BOOL, PY_COMPLEX, PY_FLOAT, Ty, generic, join, py_int
+from ..pristine import math, np
 from . import lib, roots
 from .lib import NEVER, WEIGHTS, call, choose, guarded, is_scalar
 from .record import are_floats, elementwise, op, passes_on, vjp

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import runtime
 from ..ir import opset
 from ..ir.core import Builder, type_of
@@ -13,6 +11,7 @@ from ..ir.infer import broadcast_dims
 from ..ir.ops_common import as_array, common_dtype, is_number, one_axis, reduced, scalar_or_array, shape_dims
 from ..ir.opset import mark
 from ..ir.types import ANY, Ty, array
+from ..pristine import np
 from . import lib, roots
 from .lib import call
 from .record import jvp, op, vjp

@@ -6,7 +6,7 @@ import builtins
 import functools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from ..ir.ops_common import Dtype, as_array, axes_of, dtype_of, is_number, reduc
 from ..ir.opset import PRIMS, mark
 from ..ir.types import ANY, PYTHON_DTYPES, Ty, generic
 from . import lib, roots
-from .batching import Batcher, no_rule, stack_axes
+from .batch_rules import no_rule, stack_axes
 from .lib import call, choose, conj, count, equal, expand, per, spread
 from .record import Rule, jvp, op, passes_on, vjp
+
+if TYPE_CHECKING:
+    from .batching import Batcher
 
 # --- sums -------------------------------------------------------------------------------------------------------------
 

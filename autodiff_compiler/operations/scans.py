@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from .. import runtime
 from ..ir import opset
 from ..ir.core import Builder, Op, type_of
 from ..ir.ops_common import as_array, dtype_of, one_axis
 from ..ir.types import ANY, Dim, DimLike, Ty, array, same_dtype
+from ..pristine import np
 from . import lib
-from .batching import Batcher, along, batch, no_rule, stack_axes
+from .batch_rules import along, batch, no_rule, stack_axes
 from .lib import call
 from .record import jvp, op, passes_on, vjp
 from .reductions import sum_dtype
+
+if TYPE_CHECKING:
+    from .batching import Batcher
 
 # --- scans ------------------------------------------------------------------------------------------------------------
 

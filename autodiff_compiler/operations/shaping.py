@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +14,12 @@ from ..ir.ops_common import as_array, at_least, axes_of, one_axis, scalar_or_arr
 from ..ir.opset import PRIMS, mark, repeatable, reshape_dims
 from ..ir.types import ANY, Dim, DimLike, Ty, array, generic
 from . import lib
-from .batching import Batcher, along, batch, no_rule, of_one_operand
+from .batch_rules import along, batch, no_rule, of_one_operand
 from .lib import call
 from .record import jvp, op, passes_on, vjp
+
+if TYPE_CHECKING:
+    from .batching import Batcher
 
 # --- the kind ---------------------------------------------------------------------------------------------------------
 

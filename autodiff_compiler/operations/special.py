@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
-
-import numpy as np
 
 from .. import runtime
 from ..ir.core import Builder, type_of
 from ..ir.infer import infer_ufunc
 from ..ir.opset import mark
 from ..ir.types import ANY, PY_FLOAT, Ty, generic
+from ..pristine import math, np
 from . import lib
-from .batching import batch, of_one_operand
+from .batch_rules import batch, of_one_operand
 from .lib import WEIGHTS, call
 from .record import elementwise, op, vjp
 

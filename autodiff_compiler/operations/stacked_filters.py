@@ -13,7 +13,8 @@ from .. import runtime
 from ..ir.core import Op, type_of
 from ..ir.opset import PRIMS
 from . import lib
-from .batching import Batcher, batch, no_rule
+from .batch_rules import batch, no_rule
+from .batching import Batcher
 from .fourier import start_of
 
 RESHAPE, MOVE = PRIMS[np.reshape], PRIMS[np.moveaxis]

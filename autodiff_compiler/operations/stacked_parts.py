@@ -1,4 +1,4 @@
-"""How functions that move, join, pad and pick elements are applied to stacks, see `batching`.
+"""How functions that move, join, pad and pick elements are applied to stacks, see `batch_rules`.
 
 Their axes move by one. A function that takes its operand for a vector is given a stack of vectors.
 """
@@ -15,7 +15,8 @@ from .. import runtime
 from ..ir import opset
 from ..ir.core import Op, type_of
 from ..ir.opset import PRIMS
-from .batching import Batcher, Rule, along, batch, no_rule, of_one_operand, stack_axes
+from .batch_rules import Rule, along, batch, no_rule, of_one_operand, stack_axes
+from .batching import Batcher
 from .choices import SELECT
 from .making import ARRAY, ASTYPE
 

@@ -15,7 +15,8 @@ import numpy as np
 from .. import runtime
 from ..ir.core import Op, type_of
 from ..ir.opset import GET, MUL, PRIMS
-from .batching import Batcher, NotBatchedError, batch, no_rule, of_one_operand
+from .batch_rules import NotBatchedError, batch, no_rule, of_one_operand
+from .batching import Batcher
 from .linalg import parse_einsum
 
 EINSUM = PRIMS[np.einsum]

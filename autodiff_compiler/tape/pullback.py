@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..api.specialize import collector_paused
 from ..codegen.emit import emit_function
 from ..codegen.load import load
+from ..collector import collector_paused
 from ..errors import AutodiffError
 from ..ir.core import DERIVED, Builder, Function, Loc, Op, Region, Value, leaves, type_of
 from ..ir.opset import PRIMS

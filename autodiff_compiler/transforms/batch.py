@@ -53,7 +53,8 @@ from ..ir.opset import POP, PRIMS, PUSH, STACK_NEW, TUPLE
 from ..ir.rewrite import called
 from ..ir.types import SHAPE, DimLike, Dims, same_dtype
 from ..operations import stacked as _rules  # noqa: F401
-from ..operations.batching import Batcher, NotBatchedError, is_weak
+from ..operations.batch_rules import NotBatchedError
+from ..operations.batching import Batcher, is_weak
 from ..records import record
 from .cotangents import named_arguments
 from .safe import is_safe

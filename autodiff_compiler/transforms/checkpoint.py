@@ -55,7 +55,7 @@ from ..errors import UnsupportedError
 from ..ir import opset
 from ..ir.core import LOOP, UNDEF, Builder, Function, Op, Region, Value, type_of
 from ..ir.custom import LINEAR, SEAM
-from ..ir.opset import ADD, CHECKPOINT, MUL, POP, PUSH, RANGE_LEN, SEGMENT, is_checkpoint, may_repeat
+from ..ir.opset import ADD, CHECKPOINT, MUL, POP, PUSH, RANGE_LEN, SEGMENT, SEGMENTS, may_repeat
 from ..ir.rewrite import clone_function, clone_op, free_values, replace_values, substitute
 from ..ir.types import STACK, Ty, py_int
 from ..late import late
@@ -86,8 +86,6 @@ def keep_apart(b: Builder, region: Region, types: Sequence[Ty], hints: Sequence[
 
 def reverses(op: Op) -> bool:
     """The checkpoint is reversed as one. Not so if rules of the user's, or stacks from outside, are in it."""
-    if not is_checkpoint(op):
-        return False
     region = op.regions[0]
     return all(inner.prim not in (SEAM, LINEAR) for inner in region.walk()) and all(
         v.type != STACK for v in free_values(region)
@@ -132,15 +130,6 @@ def as_function(op: Op) -> tuple[Function, list[Value]]:
 # --- loops in segments ------------------------------------------------------------------------------------------------
 
 
-# What a loop says that is cut: by the user, and "actions", the reversal of a loop with snapshots.
-ASKS = frozenset({"segments", "snapshots", "actions"})
-
-
-def asks_for_segments(fn: Function) -> bool:
-    """Some loop of the function is to be reversed segment by segment."""
-    return any(op.prim is LOOP and not ASKS.isdisjoint(op.kwargs) for op in fn.body.walk())
-
-
 def segmented(fn: Function) -> Function:
     """The function with the loops that ask for it in segments, or with snapshots.
 
@@ -153,7 +142,7 @@ def segmented(fn: Function) -> Function:
         for op in list(region.ops):
             for inner in op.regions:
                 visit(inner)
-            if op.prim is not LOOP or ASKS.isdisjoint(op.kwargs):
+            if op.prim is not LOOP or SEGMENTS.isdisjoint(op.kwargs):
                 continue
             if op.kwargs.pop("actions", False):
                 if _may_run_again(op):
@@ -248,6 +237,6 @@ def opened(fn: Function) -> None:
 
 
 __all__ = [
-    "asks_for_segments", "backward_checkpoint", "has_segments", "in_segments", "keep_apart", "opened", "reverses",
+    "backward_checkpoint", "has_segments", "in_segments", "keep_apart", "opened", "reverses",
     "segmented",
 ]  # fmt: skip

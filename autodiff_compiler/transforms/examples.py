@@ -40,7 +40,7 @@ from ..ir.core import CALL, FUNC, UNDEF, Function, Value, type_of
 from ..ir.opset import LIST_APPEND, LIST_NEW, PRIMS, SET, STACK_NEW
 from ..ir.rewrite import clone_op, hoist, substitute
 from ..ir.types import Ty, py_int
-from ..operations.batching import NotBatchedError
+from ..operations.batch_rules import NotBatchedError
 from .batch import Batching
 
 

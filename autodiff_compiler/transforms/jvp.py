@@ -69,7 +69,7 @@ from . import algebra, lost
 from .cotangents import cotangent_type, holds_records, named_arguments
 from .custom_jvp import push_custom
 from .unfit import covering
-from .vjp import ON_RECORDS, Reverse
+from .vjp import Reverse, is_on_records
 from .zeros import holds_below, is_choice
 
 Adjoint = Callable[[Function, list[int]], Function]
@@ -249,7 +249,7 @@ class Pushforward:
             return
         for v in (*op.operands(), *op.results):
             kind = v.type.dtype.kind if v.type.dtype is not None else ""
-            if kind in ("O", "S", "U", "T") or (holds_records(v) and op.prim not in ON_RECORDS):
+            if kind in ("O", "S", "U", "T") or (holds_records(v) and not is_on_records(op.prim)):
                 raise lost.without_numbers(op)
         self.check_caught(op)
         self.b.loc = op.loc

@@ -35,17 +35,14 @@ from ..errors import InternalError
 from ..ir.budget import doing
 from ..ir.core import DERIVED, LOOP, Function, Value
 from ..ir.custom import CUSTOMS
-from ..ir.opset import ACCUM, ADD, ADDAT, CHECKPOINT, GET, KEEP_WITHIN, MUL, NEG, SET, STACK_NEW, SUB
+from ..ir.opset import ACCUM, ADD, ADDAT, CHECKPOINT, GET, KEEP_WITHIN, MUL, NEG, SEGMENTS, SET, STACK_NEW, SUB
 from ..ir.rewrite import has_ducks
 from ..late import late
 from ..records import mutable_record, record
-from .checkpoint import asks_for_segments, opened, segmented
 from .common import merge_equal
-from .custom import call_functions
 from .factors import merge_factors
 from .indices import repeat_indices
 from .inplace import InPlace
-from .lists import forget_likes
 from .residuals import place
 from .results import finish_results, finish_tangents, own_what_is_read
 from .shapes import shapes_from_arguments
@@ -56,7 +53,10 @@ from .vjp import differentiate
 # and by rows of the table the others.
 append_items = late(__package__, "appended", "append_items")
 bundle = late(__package__, "bundle", "bundle")
+opened, segmented = late(__package__, "checkpoint", "opened", "segmented")
+call_functions = late(__package__, "custom", "call_functions")
 one_code = late(__package__, "exits", "one_code")
+forget_likes = late(__package__, "lists", "forget_likes")
 add_parts, store_first, store_sums = late(__package__, "first_stores", "add_parts", "store_first", "store_sums")
 share_helpers = late(__package__, "helpers", "share_helpers")
 combine, stack_cotangents, stack_tangents = late(
@@ -298,6 +298,11 @@ def _has_exits(task: Task) -> bool:
 def _has_helpers(task: Task) -> bool:
     """Some helper was called."""
     return any(op.loc is not None and op.loc.caller is not None for op in task.fn.body.walk())
+
+
+def asks_for_segments(fn: Function) -> bool:
+    """Some loop of the function is to be reversed segment by segment."""
+    return any(op.prim is LOOP and not SEGMENTS.isdisjoint(op.kwargs) for op in fn.body.walk())
 
 
 def _asks_for_bytes(task: Task) -> bool:

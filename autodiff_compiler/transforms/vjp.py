@@ -46,14 +46,15 @@ import numpy as np
 from ..analysis.activity import activity
 from ..ir import opset
 from ..ir.core import CALL, COMPACT, DERIVED, FUNC, IF, LOOP, TRY, Builder, Function, Op, Prim, Value, leaves, type_of
-from ..ir.custom import LINEAR, SEAM
+from ..ir.custom import CUSTOMS, LINEAR, SEAM
 from ..ir.opset import ACCUM, ADD, ADDAT, GET, MUL, POP, PUSH, SET, STACK_NEW, SUB, SUM_TO, ZEROS
 from ..ir.rewrite import clone_function, collect_uses
 from ..ir.telling import Telling, give
 from ..ir.types import Ty
+from ..late import late
 from ..operations import record
 from ..operations.indexing import put_back
-from . import algebra, custom, lost, vjp_control, vjp_loops
+from . import algebra, lost, vjp_control, vjp_loops
 from .common import is_only_read
 from .cotangents import (
     adds_axes,
@@ -67,11 +68,14 @@ from .cotangents import (
     minuend,
     named_arguments,
 )
-from .lists import added_at
 from .paths import Bind, Kept, Mirror, Path
 from .simplify import decides_again
 from .unfit import contribution_of
 from .zeros import Cotangents
+
+backward_linear, backward_seam = late(__package__, "custom", "backward_linear", "backward_seam")
+settle, with_seams = late(__package__, "custom", "settle", "with_seams")
+added_at = late(__package__, "lists", "added_at")
 
 Bars = dict[Value, Any]  # the cotangents of values, as far as they are known
 
@@ -110,8 +114,10 @@ class Reverse:
         for op in forward.body.walk():
             op.droppable = op.droppable or (op.tag == DERIVED and not decides_again(op))
             op.tag = op.tag if op.tag == COMPACT else None
-        outputs = custom.with_seams(forward, wrt, outputs)
-        self.custom = any(op.prim in (SEAM, LINEAR) for op in forward.body.walk())
+        prims = {op.prim for op in forward.body.walk()}
+        if not CUSTOMS.isdisjoint(prims):
+            outputs = with_seams(forward, wrt, outputs)
+        self.custom = not prims.isdisjoint((*CUSTOMS, SEAM, LINEAR))
         self.active, self.tainted = activity(forward.body, wrt, outputs)
         self.stacks: dict[Value, Value] = {}  # from a forward stack to the stack of its cotangents
         self.adjoints: dict[Op, vjp_control.Adjoint] = {}
@@ -158,7 +164,7 @@ class Reverse:
             grads = [self.b.emit(ZEROS, v) if env.get(v) is None else env[v] for v in self.wrt]
         body.exit = (tuple(forward_results) if keep_results else ()) + tuple(grads)
         if self.custom:
-            custom.settle(body)
+            settle(body)
         for op in body.walk():
             op.kwargs.pop("reversal", None)  # what the loop carries is not what it was from here on
         result = Function(source.name, body, dict(source.meta))
@@ -245,9 +251,9 @@ class Reverse:
         if op in self.tainted:
             raise lost.tainted(op, self.tainted[op])
         for r in op.results:
-            if r.type.dtype is not None and r.type.dtype.kind in ("OSUT" if op.prim in ON_RECORDS else "OSUTV"):
+            if r.type.dtype is not None and r.type.dtype.kind in ("OSUT" if is_on_records(op.prim) else "OSUTV"):
                 raise lost.without_numbers(op)
-        if op.prim not in ON_RECORDS and any(map(holds_records, op.operands())):
+        if not is_on_records(op.prim) and any(map(holds_records, op.operands())):
             raise lost.without_numbers(op)
         backward_one = READS_AND_STORES.get(op.prim)
         if backward_one is not None:
@@ -376,11 +382,16 @@ CONTROL: dict[Prim, Callable[[Reverse, Any, Bars], None]] = {
     FUNC: vjp_control.nothing,
     PUSH: vjp_control.backward_push,
     POP: vjp_control.backward_pop,
-    SEAM: custom.backward_seam,
-    LINEAR: custom.backward_linear,
+    SEAM: backward_seam,
+    LINEAR: backward_linear,
 }
-# Operations that may hand on arrays of records.
-ON_RECORDS = frozenset({GET, SET, opset.COPY, opset.PRIMS[np.copy]})
+_ON_RECORDS = (GET, SET, opset.COPY)
+_COPY = np.copy
 
 
-__all__ = ["ON_RECORDS", "Reverse", "differentiate"]
+def is_on_records(prim: Prim) -> bool:
+    """The operation may hand on arrays of records."""
+    return prim in _ON_RECORDS or prim.fn is _COPY
+
+
+__all__ = ["Reverse", "differentiate", "is_on_records"]

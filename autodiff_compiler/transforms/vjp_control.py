@@ -34,14 +34,16 @@ from typing import TYPE_CHECKING, Any
 from ..analysis.activity import differentiable_operands
 from ..analysis.exits import one_of
 from ..ir.core import CALL, DERIVED, LOOP, UNDEF, Op, Region, Value, new_func, type_of
-from ..ir.opset import POP, PUSH
+from ..ir.opset import POP, PUSH, is_checkpoint
 from ..ir.rewrite import called, enclosing, free_values, region_of
 from ..ir.types import Ty
+from ..late import late
 from ..records import record
 from . import lost
-from .checkpoint import backward_checkpoint, reverses
 from .cotangents import bar_of, cotangent_type, join_cotangents
 from .paths import Kept, Mirror, Path
+
+backward_checkpoint, reverses = late(__package__, "checkpoint", "backward_checkpoint", "reverses")
 
 if TYPE_CHECKING:
     from .vjp import Bars, Reverse
@@ -172,7 +174,7 @@ def backward_if(r: Reverse, item: Op | Kept, env: Bars) -> None:
             loop = next(owner for owner in owners if owner is not None and owner.prim is LOOP)
             cond, holds = one_of(r.b, loop.exit_code, codes[0], codes[1], loop.parent)
             swapped = not holds
-    elif r.adjoint is not None and reverses(item):
+    elif r.adjoint is not None and is_checkpoint(item) and reverses(item):
         backward_checkpoint(r, item, env, r.adjoint)
         return
     else:

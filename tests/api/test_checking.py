@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
-from autodiff_compiler.api import checking, compiler
+from autodiff_compiler.api import checking, compiler, options
 from autodiff_compiler.errors import WrongValueError
 
 X = np.array([0.7, 1.3, 2.1])
@@ -78,7 +78,7 @@ def test_a_jump_is_no_chaos(mistaken: Any) -> None:
 
 
 def test_only_where_it_is_asked_for(mistaken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(checking.VARIABLE, "0")
+    monkeypatch.setenv(options.CHECKING, "0")
     mistaken(cube)
     np.testing.assert_allclose(ad.grad(square)(X), 3 * X**2)
     with pytest.raises(WrongValueError):

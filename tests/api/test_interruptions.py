@@ -17,7 +17,7 @@ import pytest
 
 import autodiff_compiler as ad
 from autodiff_compiler.api import cache as cache_module
-from autodiff_compiler.api import checking
+from autodiff_compiler.api import options
 from autodiff_compiler.locks import Lock
 from autodiff_compiler.tape.pullback import Request
 from tests.programs.checks import load
@@ -72,7 +72,7 @@ def test_what_a_signal_handler_raises_passes_through(
 ) -> None:
     monkeypatch.setenv(cache_module.VARIABLE, str(tmp_path / "cache"))
     # Else the function would run while it is compiled, and catch in its own handler what the signal raises.
-    monkeypatch.setenv(checking.VARIABLE, "0")
+    monkeypatch.setenv(options.CHECKING, "0")
     want = ad.grad(load(SOURCE, "interrupted")["f"])(X, 0.7)
     armed = handled(error)
     raised = 0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autodiff_compiler as ad
-from autodiff_compiler.frontend.may_write import objects_among
+from autodiff_compiler.frontend.own_code import objects_among
 from autodiff_compiler.ir.core import Value
 from autodiff_compiler.ir.types import OBJECT
 from tests.programs.checks import load

@@ -37,7 +37,7 @@ import numpy as np
 
 import autodiff_compiler as ad
 from autodiff_compiler.api.cache import VARIABLE
-from autodiff_compiler.api.checking import VARIABLE as CHECK
+from autodiff_compiler.api.options import CHECKING
 from autodiff_compiler.api.transforms import differentiated, hand_through, lower_any
 from autodiff_compiler.errors import InternalError
 from autodiff_compiler.ir.interp import interpret
@@ -47,7 +47,7 @@ from autodiff_compiler.transforms import pipeline
 from autodiff_compiler.transforms.batch import NotBatchedError, batch
 from autodiff_compiler.tree import flatten, unflatten
 
-os.environ[CHECK] = "1"  # what is lowered is compared with a run of the function
+os.environ[CHECKING] = "1"  # what is lowered is compared with a run of the function
 
 Args = tuple[Any, ...]
 STEPS = (1e-4, 1e-5, 1e-6)

@@ -11,11 +11,12 @@ PACKAGE = Path(__file__).resolve().parents[2] / "autodiff_compiler"
 
 # For each part, the other parts that it may import.
 BELOW: dict[str, set[str]] = {
-    "pristine": set(),
+    "pristine": {"locks"},
     "late": {"locks"},
     "families": set(),
     "locks": set(),
     "memory": set(),
+    "collector": set(),
     "duck": {"errors"},
     "deep": set(),
     "errors": {"deep"},
@@ -28,7 +29,7 @@ BELOW: dict[str, set[str]] = {
     "kernels": set(),
     "nn": {"kernels"},
     "tree": {"duck", "errors"},
-    "ir": {"records", "live", "deep", "errors", "runtime", "kernels"},
+    "ir": {"locks", "records", "live", "deep", "errors", "runtime", "kernels"},
     "lowered": {"duck", "records", "errors", "tree", "ir"},
     "analysis": {"errors", "runtime", "kernels", "ir"},
     "operations": {"families", "live", "records", "errors", "runtime", "kernels", "ir"},
@@ -65,6 +66,7 @@ BELOW: dict[str, set[str]] = {
         "operations",
     },
     "api": {
+        "collector",
         "duck",
         "locks",
         "made",
@@ -87,6 +89,7 @@ BELOW: dict[str, set[str]] = {
     },
     # Of the frontend, the tape uses the definitions of NumPy functions in Python.
     "tape": {
+        "collector",
         "locks",
         "records",
         "errors",

@@ -14,12 +14,17 @@ from ...kernels.callbacks import contents, made_object, unchanged
 from ..definitions import derived, folded, known, lifted, may_be_zero, place, refuse
 from ..handlers import later
 from ..inputs import BASES
+from ..pseudo import Expanded
 from . import builtin_functions  # noqa: F401
 
 # Few programs need the other modules. They are imported when a program first uses one of these.
 _strides = np.lib.stride_tricks
 _array = np.ndarray
 # fmt: off
+later("comprehensions", ast.ListComp, ast.SetComp, ast.DictComp)
+later("iterators", ast.GeneratorExp)
+later("matching", ast.Match)
+later("try_statements", ast.Try, Expanded)
 later("callbacks", lifted, derived, made_object, contents, unchanged)
 later("table.array_copies", np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.copy,
       np.fromiter)

@@ -16,7 +16,7 @@ from ...ir.ops_common import as_array
 from ...ir.types import Ty, py_int
 from ...kernels.scipy import fft as kernels
 from .. import lib
-from ..batching import along, batch
+from ..batch_rules import along, batch
 from ..fourier import fft_pullback, fft_type, fitted, irfft_pullback, irfft_type, rfft_pullback, rfft_type, transformed
 from ..lib import call
 from ..record import op, vjp
