@@ -25,7 +25,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,11 +33,16 @@ from ..ir import opset
 from ..ir.core import Builder, Op, Prim, Value, structural_key, type_of
 from ..ir.opset import ACCUM, ADD, ADDAT, CAST, DIM, DIV, GET, MUL, NEG, PRIMS, SET, SIZE, SPREAD, SUB, SUM_TO, ZEROS
 from ..ir.types import Ty, same_dtype
+from ..late import late
 from ..operations.choices import OVER
 from ..operations.linalg import DOT
 from ..operations.reductions import SUM
 from .conjugates import conjugate_twice, of_both_parts
-from .quotients import normalised, saturated
+
+if TYPE_CHECKING:
+    from .quotients import normalised, saturated
+else:
+    normalised, saturated = late(__package__, "quotients", "normalised", "saturated")
 
 
 def _is_number(x: Any, value: float) -> bool:
@@ -60,6 +65,10 @@ def _is_double(x: Any) -> bool:
 def _negated(x: Any) -> Any:
     """The operand of a negation of floats, or None."""
     return x.op.args[0] if type(x) is Value and x.op is not None and x.op.prim is NEG and _float_like(x) else None
+
+
+def _is_made_by(x: Any, prim: Prim) -> bool:
+    return type(x) is Value and x.op is not None and x.op.prim is prim
 
 
 def _float_literal(b: Builder, x: Any, other: Any) -> Any:
@@ -100,10 +109,11 @@ def _mul(b: Builder, x: Any, y: Any) -> Any:
             quotient = _literal_quotient(other)
             if quotient is not None and _literal(a) and abs(a * quotient[0]) < 1e30:
                 return b.emit(DIV, a * quotient[0], quotient[1])
-        for rewrite in (_regroup, normalised):
-            rewritten = rewrite(b, x, y)
-            if rewritten is not NotImplemented:
-                return rewritten
+        regrouped = _regroup(b, x, y)
+        if regrouped is NotImplemented and (_is_made_by(x, ACCUM) or _is_made_by(y, ACCUM)):
+            regrouped = normalised(b, x, y)
+        if regrouped is not NotImplemented:
+            return regrouped
     return _binary_spread(b, MUL, x, y)
 
 
@@ -372,10 +382,11 @@ def _spread(b: Builder, g: Any, x: Any) -> Any:
 
 
 def _accum(b: Builder, a: Any, v: Any) -> Any:
-    for rewrite in (of_both_parts, saturated):
-        rewritten = rewrite(b, a, v)
-        if rewritten is not NotImplemented:
-            return rewritten
+    both = of_both_parts(b, a, v)
+    if both is NotImplemented and _is_made_by(a, DIV):
+        both = saturated(b, a, v)
+    if both is not NotImplemented:
+        return both
     if _negated(a) is not None and type(v) is Value and _covers(b, v, a.type.dims):
         if same_dtype(v.type.dtype, a.type.dtype) and v.type.kind == a.type.kind == "array":
             return b.emit(SUB, v, _negated(a))
