@@ -86,7 +86,7 @@ def test_the_text_is_guarded() -> None:
 
 
 def test_numbers_in_a_tree_are_written_into_the_code() -> None:
-    assert "return 3 * x**2 + 2.0\n" in ad.grad(
+    assert "return 3.0 * x**2 + 2.0\n" in ad.grad(
         lambda x: evaluated(ast.parse("2*v + v**3").body[0].value, {"v": x})
     ).source(1.5)
 
