@@ -102,6 +102,11 @@ def encode(x: Any, rec: Recording, constants: list[Any], numbers: bool) -> Any:
     if kind is ndarray or isinstance(x, np.generic) or (numbers and kind in (int, float, complex)):
         constants.append(x.copy() if kind is ndarray else x)  # its owner may write into it
         return -1
+    if hasattr(kind, "__array__") and not isinstance(
+        x, type
+    ):  # an array of another system: it may be written into, too
+        constants.append(np.array(x)[()])
+        return -1
     if kind is float:
         return (float, x) if x == x and x != 0 else (float, x, repr(x))
     return (kind, x)

@@ -360,6 +360,27 @@ def test_arrays_of_another_system_do_not_lose_the_gradient_in_silence():
     np.testing.assert_array_equal(tape.gradient(y, v).numpy(), [7.0, 8.0])
 
 
+def test_an_array_of_another_system_is_a_value_of_the_recording():
+    from autodiff_compiler.compat.mxnet import np as mnp
+
+    class Foreign:
+        def __init__(self, values):
+            self.values = np.array(values)
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array(self.values, dtype)
+
+    v = ad.Variable([1.0, 2.0])
+    for values in ([7.0, 8.0], [3.0, 4.0], [1.0, 2.0]):
+        foreign, other = mnp.array(values), Foreign(values)
+        with ad.GradientTape() as tape:
+            same = v == foreign  # the key of the record is compared with that of the last round
+            y = np.sum(np.multiply(v, other)) + np.dot(v, other)
+        other.values[:] = 0.0
+        assert same.numpy().all() == (values == [1.0, 2.0])
+        np.testing.assert_array_equal(tape.gradient(y, v).numpy(), 2.0 * np.array(values))
+
+
 @pytest.mark.parametrize(
     ("given", "error"),
     [
