@@ -586,7 +586,7 @@ def _short(number: float) -> float:
 def _is_zero(x: Any) -> bool:
     if type(x) is not Value:
         return bool(x == 0.0)
-    return x.op is not None and x.op.prim in (ZEROS, PRIMS[np.zeros], PRIMS[np.zeros_like])
+    return x.op is not None and (x.op.prim is ZEROS or x.op.prim.fn in (np.zeros, np.zeros_like))
 
 
 def _may_wait(x: Value, user: Op) -> bool:
