@@ -133,6 +133,7 @@ class _Walk:
         target, *others = s.targets if isinstance(s, ast.Assign) else (s.target,)
         self.read(s.value, here)
         for other in others:  # the value is a number
+            assert isinstance(other, ast.Name)
             self.store(other.id, here)
         if isinstance(s, ast.AugAssign) and isinstance(target, ast.Name):
             self.load(target.id, here)
