@@ -19,7 +19,7 @@ from .differences import difference_pullback, difference_pushforward
 from .disk import snapshot_file
 from .drawing import draw_mask
 from .halves import as_complexes, as_reals
-from .matrices import cofactors, inverse
+from .matrices import cofactors, inverse, inverse_or_nan
 from .normal import erf, erfc, erfinv, gaussian, ndtr
 from .pooling import pool_count, pool_places, pool_spread, pool_sum
 from .ratios import base_log, over, power, product, quotient, ratio
@@ -64,6 +64,7 @@ __all__ = [
     "flip_scan",
     "gaussian",
     "inverse",
+    "inverse_or_nan",
     "iterated",
     "lgamma",
     "linear_scan",

@@ -13,28 +13,34 @@ BLOCK = 40  # rows of the matrices that LAPACK inverts then
 
 
 @dispatched
-def inverse(a: Any) -> Any:
-    """``np.linalg.inv(a)``, nan for matrices without an inverse.
-
-    That of a large matrix that is symmetric and positive definite is computed in two thirds of the time, by its factor.
-    """
+def inverse_or_nan(a: Any) -> Any:
+    """``np.linalg.inv(a)``, nan for matrices without an inverse."""
     try:
-        if type(a) is np.ndarray and a.ndim == 2 and len(a) >= LARGE and a.dtype in (np.float64, np.float32):
-            if np.array_equal(a[0], a[:, 0]) and np.array_equal(a, a.T):
-                return _inverse_by_factor(a)
         return np.linalg.inv(a)
     except np.linalg.LinAlgError:
         if np.ndim(a) == 2:
             return np.full_like(np.linalg.det(a), np.nan, shape=np.shape(a))
-        return np.stack([inverse(x) for x in a])
+        return np.stack([inverse_or_nan(x) for x in a])
+
+
+@dispatched
+def inverse(a: Any) -> Any:
+    """The same for derivatives, which may differ in the last digits.
+
+    That of a large matrix that is symmetric and positive definite is computed in two thirds of the time, by its factor.
+    """
+    if type(a) is np.ndarray and a.ndim == 2 and len(a) >= LARGE and a.dtype in (np.float64, np.float32):
+        if np.array_equal(a[0], a[:, 0]) and np.array_equal(a, a.T):
+            return _inverse_by_factor(a)
+    return inverse_or_nan(a)
 
 
 def _inverse_by_factor(a: Any) -> Any:
     try:
         factor = np.linalg.cholesky(a)
+        _invert_lower(factor)
     except np.linalg.LinAlgError:
-        return np.linalg.inv(a)
-    _invert_lower(factor)
+        return inverse_or_nan(a)
     out = np.empty_like(factor)
     _square_lower(factor, out)
     return out

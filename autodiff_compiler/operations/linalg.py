@@ -466,15 +466,16 @@ def square_type(b: Builder, a: Any) -> Ty:
 
 op("np.linalg.inv", "a: array", type=square_type)
 op(runtime.inverse, "a: array", type=square_type)
+op(runtime.inverse_or_nan, "a: array", type=square_type)
 
 
-@vjp((np.linalg.inv, runtime.inverse), "a")
+@vjp((np.linalg.inv, runtime.inverse, runtime.inverse_or_nan), "a")
 def _inv(g: Any, out: Any, a: Any) -> Any:
     transposed = swap(out)
     return -(transposed @ g @ transposed)
 
 
-@jvp((np.linalg.inv, runtime.inverse), "a")
+@jvp((np.linalg.inv, runtime.inverse, runtime.inverse_or_nan), "a")
 def _inv_jvp(d: Any, out: Any, a: Any) -> Any:
     return -(out @ d @ out)
 

@@ -179,7 +179,7 @@ def _einsum_batch(self: Batcher, op: Op) -> Any:
 batch(
     np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.cholesky, np.linalg.eigh, np.linalg.eig,
     np.linalg.eigvals, np.linalg.svd, np.linalg.svdvals, np.linalg.qr, np.linalg.pinv, runtime.inverse,
-    runtime.cofactors,
+    runtime.inverse_or_nan, runtime.cofactors,
 )(of_one_operand)  # fmt: skip
 
 

@@ -55,3 +55,16 @@ def test_the_gradient_of_a_density() -> None:
     tangents = [rng.normal(size=np.shape(a)) for a in args]
     _, change = ad.jvp(density, args, (tangents[0], tangents[1], float(tangents[2])))
     np.testing.assert_allclose(sum([np.sum(g * t) for g, t in zip(grads, tangents)]), change, rtol=1e-9)
+
+
+@pytest.mark.parametrize("p", [1, np.inf, "fro", -1])
+def test_a_condition_number_is_numpys(p: Any) -> None:
+    """It is a value of the function."""
+    b = np.random.default_rng(3).normal(size=(LARGE, LARGE))
+    a = b @ b.T + np.eye(LARGE)
+
+    def f(a: Any) -> Any:
+        return np.linalg.cond(a, p)
+
+    value, grad = ad.value_and_grad(f)(a)
+    assert value == f(a) and np.isfinite(grad).all()

@@ -588,6 +588,7 @@ def decomposition_cases() -> Iterator[Case]:
     yield runtime.trimmed, (np.array([1.0, 2.0, 3.0]),), {}
     for a in (square, normal(2, 3, 3)):
         yield runtime.inverse, (a,), {}
+        yield runtime.inverse_or_nan, (a,), {}
         yield runtime.cofactors, (a,), {}
     for a in (tall, square, wide):
         yield np.linalg.lstsq, (a, normal(len(a)), None), {}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import inverse
+from ...kernels import inverse_or_nan
 from ..definitions import defines, known, refuse
 from .arrays import axes_of
 from .statistics import is_empty
@@ -69,7 +69,7 @@ def cond(x: Any, p: Any = None) -> Any:
         s = np.linalg.svdvals(x)
         r = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
         return np.where(np.isnan(r) & ~np.any(np.isnan(x), axis=(-2, -1)), np.inf, r)[()]
-    r = np.linalg.norm(x, p, (-2, -1)) * np.linalg.norm(inverse(x), p, (-2, -1))
+    r = np.linalg.norm(x, p, (-2, -1)) * np.linalg.norm(inverse_or_nan(x), p, (-2, -1))
     return np.where(np.isnan(r) & ~np.any(np.isnan(x), axis=(-2, -1)), np.inf, r)[()]
 
 
