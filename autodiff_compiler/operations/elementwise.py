@@ -57,8 +57,9 @@ def _divide_jvp(d: Any, out: Any, x: Any, y: Any) -> Any:
 
 def _divided(g: Any, y: Any, out: Any) -> Any:
     """``g / y``: where NumPy has made the quotient `out`, Python must not raise here."""
-    if lib.may_raise(g, y) and not lib.may_be_python(out) and (lib.may_have_no_elements(y) or lib.chosen(y)):
-        return call(runtime.quotient, g, y)
+    if lib.may_raise(g, y) and not lib.may_be_python(out):
+        if lib.may_have_no_elements(y) or lib.chosen(y) or (lib.symbolic(y) and lib.may_be_dropped(g)):
+            return call(runtime.quotient, g, y)
     return lib.quotient(g, y)
 
 

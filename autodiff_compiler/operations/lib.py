@@ -373,6 +373,11 @@ def chosen(*args: Any) -> bool:
     )
 
 
+def may_be_dropped(g: Any) -> bool:
+    """The program may have bound another value to the name that the cotangent belongs to, so that it must not raise."""
+    return (cotangents := current().cotangents) is not None and bool(cotangents.may_be_dropped(g))
+
+
 def may_raise(g: Any, d: Any) -> bool:
     """The quotient ``g / d`` is one of Python's numbers."""
     return symbolic(g, d) and is_scalar(g, d) and may_be_python(g) and may_be_python(d)

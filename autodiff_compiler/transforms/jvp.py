@@ -123,6 +123,9 @@ class Tangents:
     def chosen(self, x: Value) -> bool:
         return holds_below(x, self._chosen, lambda v: is_choice(v, self.body))
 
+    def may_be_dropped(self, g: Any) -> bool:
+        return False  # a tangent is computed where the value is, which NumPy has divided
+
     def vanishes(self, g: Any, x: Any) -> bool:
         """Where the tangent of `x`, or of a part of it, is zero, that does not move, so a root of it does not either.
 

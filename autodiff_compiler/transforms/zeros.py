@@ -84,6 +84,7 @@ class Cotangents:
         self._flat: dict[Value, bool] = {}
         self._steps: dict[Value, float] = {}
         self._chosen_values: dict[Value, bool] = {}
+        self._dropped: dict[Value, bool] = {}
         self.steep: set[Value] = set()  # quotients that belong to a function which is infinite where its argument is
 
     # --- dependence -----------------------------------------------------------------------------------------------
@@ -183,6 +184,10 @@ class Cotangents:
     def chosen(self, x: Any) -> bool:
         """The value may be one of several, so that its cotangent may be dropped."""
         return type(x) is Value and holds_below(x, self._chosen_values, lambda v: is_choice(v, self.body))
+
+    def may_be_dropped(self, g: Any) -> bool:
+        """The cotangent comes from a loop or a list, which may have bound what it belongs to anew."""
+        return type(g) is Value and holds_below(g, self._dropped, _drops)
 
     # --- zeros that the program finds -----------------------------------------------------------------------------
 
@@ -443,6 +448,14 @@ def is_choice(v: Value, body: Region) -> bool | None:
     if prim.singular == STEP or not prim.traits.isdisjoint(("chooses", "carries")):
         return True
     return None
+
+
+def _drops(v: Value) -> bool | None:
+    """The cotangent is what a loop or a branch leaves of one, or an item of a list; None: an operand of it may be."""
+    op = v.op
+    if op is None:
+        return False
+    return len(op.regions) > 0 or op.prim is LIST_GET or None
 
 
 def _is_root(op: Op) -> bool:

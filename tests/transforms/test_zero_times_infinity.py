@@ -603,3 +603,37 @@ def test_what_is_overwritten_is_divided_by_zero():
         np.testing.assert_array_equal(ad.jvp(lambda x: f(x, 0.0, mask | True), (x,), (np.ones(3),))[1], 0.0)
         hessian = ad.hessian(f)(x, 0.5, mask)
     np.testing.assert_array_equal(hessian, np.diag([0.0, 8.0, 0.0]))
+
+
+def test_what_a_loop_binds_anew_is_not_divided_by_pythons_zero():
+    """NumPy has divided, by a number of Python's. Behind a loop or in a list, the cotangent is one of Python's, too."""
+
+    def in_a_loop(x, v):
+        t = v[0] / x
+        for i in range(len(v)):
+            if v[i] > 0.5:
+                t = 2.0 * v[i]
+        return t
+
+    def before_a_while(x, v):
+        t, i = x, 0
+        if v[1] > 0.0:
+            t = v[0] / t
+        while i < 2:
+            t = 2.0 * v[i]
+            i += 1
+        return t
+
+    def in_a_list(x, v):
+        items = [v[0] / x, v[1]]
+        for e in v:
+            items[0] = 2.0 * e
+        return items[0]
+
+    v = np.array([0.3, 0.7])
+    for f in (in_a_loop, before_a_while, in_a_list):
+        with np.errstate(all="ignore"):
+            found = ad.grad(f, argnums=(0, 1))(0.0, v)
+        assert found[1][1] == 2.0
+        assert not any(abs(g) > 0.0 for g in (found[0], found[1][0]))  # zero or nan
+        assert ad.grad(f, argnums=(0, 1))(0.5, v)[1].tolist() == [0.0, 2.0]
