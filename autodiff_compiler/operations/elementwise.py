@@ -40,24 +40,24 @@ elementwise((operator.truediv, np.true_divide), ..., ..., singular=SUBSCRIPTS)
 
 @vjp((operator.truediv, np.true_divide), "x1")
 def _divide_x(g: Any, out: Any, x: Any, y: Any) -> Any:
-    return guarded(g, lambda y: _divided(g, y, out), (y,))
+    return guarded(g, lambda y: _divided(g, x, y, out), (y,))
 
 
 @vjp((operator.truediv, np.true_divide), "x2")
 def _divide_y(g: Any, out: Any, x: Any, y: Any) -> Any:
     if roots.decays(g, out):
         return -(roots.over(g, y) * roots.over(x, y))
-    return guarded(g, lambda out, y: -(_divided(g, y, out) * out), (out, y))  # g / y is the cotangent of x, too
+    return guarded(g, lambda out, y: -(_divided(g, x, y, out) * out), (out, y))  # g / y is the cotangent of x, too
 
 
 @jvp((operator.truediv, np.true_divide), "x1", "x2")
 def _divide_jvp(d: Any, out: Any, x: Any, y: Any) -> Any:
-    return _divided(d[0] - d[1] * out, y, out)
+    return _divided(d[0] - d[1] * out, x, y, out)
 
 
-def _divided(g: Any, y: Any, out: Any) -> Any:
-    """``g / y``: where NumPy has made the quotient `out`, Python must not raise here."""
-    if lib.may_raise(g, y) and not lib.may_be_python(out):
+def _divided(g: Any, x: Any, y: Any, out: Any) -> Any:
+    """``g / y``: where NumPy has made the quotient `out` of `x` and `y`, Python must not raise here."""
+    if lib.may_raise(g, y) and not (lib.may_be_python(out) and lib.may_be_python(x)):
         if lib.may_have_no_elements(y) or lib.chosen(y) or (lib.symbolic(y) and lib.may_be_dropped(g)):
             return call(runtime.quotient, g, y)
     return lib.quotient(g, y)

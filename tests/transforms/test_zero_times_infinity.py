@@ -637,3 +637,17 @@ def test_what_a_loop_binds_anew_is_not_divided_by_pythons_zero():
         assert found[1][1] == 2.0
         assert not any(abs(g) > 0.0 for g in (found[0], found[1][0]))  # zero or nan
         assert ad.grad(f, argnums=(0, 1))(0.5, v)[1].tolist() == [0.0, 2.0]
+
+    def of_unknown_type(x, v):
+        s = 0
+        for _ in range(2):
+            s -= v[0] / s
+        for e in v:
+            s = 0
+            s -= x - 2.0 * e
+        return s
+
+    with np.errstate(all="ignore"):
+        found = ad.grad(of_unknown_type, argnums=(0, 1))(0.5, v)
+    assert found[0] == -1.0
+    assert found[1][1] == 2.0
