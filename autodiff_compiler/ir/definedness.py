@@ -30,8 +30,8 @@ def maybe_undefined(body: Region) -> set[Value]:
                         maybe.add(inner.params[k + 1])
                         if op.range is not None or _left_undefined(inner, out, maybe):
                             maybe.add(op.results[k])
-            elif op.prim is TRY and op.catch:
-                maybe.update(op.results[2:])
+            elif op.prim is TRY:  # a `with` alone catches nothing
+                maybe.update([v for v, x in zip(op.results[2:], op.regions[0].exit) if op.catch or _is_maybe(x, maybe)])
             elif op.prim is PUSH and (op.args[1] is UNDEF or any(v in maybe for v in leaves(op.args[1]))):
                 maybe.add(op.args[0])
             elif op.prim in (POP, COPY, SNAPSHOT) and op.args[0] in maybe:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autodiff_compiler as ad
+from tests.differences import differences
 from tests.in_context import check_program
 
 CASES: list[Any] = []
@@ -210,3 +212,22 @@ def printoptions(x):
 @pytest.mark.parametrize(("f", "rest"), CASES)
 def test_gradient(f: Any, rest: tuple[Any, ...]) -> None:
     check_program(f, rest)
+
+
+@pytest.mark.parametrize("optimize", [True, False])
+def test_what_a_with_hands_on_may_be_undefined(optimize: bool) -> None:
+    """An exception inside of it left a name unbound."""
+
+    def f(x: Any, w: Any) -> Any:
+        for t in range(len(w)):
+            with np.errstate(all="raise"):
+                try:
+                    x = x / w[t]
+                except FloatingPointError:
+                    x = x * 0.5
+        return np.sum(x * x)
+
+    x, w = np.array([0.7, 1.3]), np.array([[2.0, 1.0], [1.0, 0.0]])
+    value, grad = ad.value_and_grad(f, optimize=optimize)(x, w)
+    assert value == f(x, w)
+    np.testing.assert_allclose(grad, differences(f, x, w), rtol=1e-6)
