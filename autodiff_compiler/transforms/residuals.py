@@ -227,13 +227,17 @@ class Placer:
         if self.reachable(v):
             return v
         home = region_of(v) if self.choice is None else self.choice.home(v)
-        if home is self.body:
-            return self.hoist(v)
         while home.op is not None and home.op.prim is TRY and not home.op.args[0]:  # a context yields every value
-            v = self.handed_out(v)
-            home = region_of(v)
+            if home is region_of(v):
+                v = self.handed_out(v)
+                home = region_of(v)
+            else:  # what a loop inside of it computes in each iteration, and is computed again in front of the loop
+                assert home.op.parent is not None
+                home = home.op.parent
         if self.reachable(v):
             return v
+        if home is self.body:
+            return self.hoist(v)
         for depth in range(len(chain) - 1, -1, -1):
             mirror = chain[depth].tag
             if mirror is not None and covers(mirror, home):

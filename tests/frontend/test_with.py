@@ -209,6 +209,43 @@ def printoptions(x):
     return np.sum(z)
 
 
+W = np.array([[0.5, 1.5, 2.5], [1.2, 0.8, 0.3]])
+
+
+@case(W)
+def loop_inside(x, w):
+    """What the inner loop reads does not change in it: it is read again in front of that."""
+    total = 0.0
+    with np.errstate(all="ignore"):
+        for _ in range(2):
+            total = total + np.sum(x / w[0])
+    return total
+
+
+@case(W)
+def loop_inside_of_a_loop(x, w):
+    total = 0.0
+    for t in range(len(w)):
+        with np.errstate(all="ignore"):
+            for j in range(2):
+                total = total + np.sum(x * x / w[t]) * (j + t)
+    return total
+
+
+@case(W)
+def loops_inside_of_contexts(x, w):
+    z = np.zeros_like(w)
+    for t in range(len(w)):
+        with np.errstate(all="ignore"):
+            scale = np.exp(x[t])
+            for j in range(2):
+                with np.errstate(over="ignore"):
+                    for _ in range(2):
+                        z[t] += np.sin(scale * x) * w[t] * w[j]
+                        x = x + 0.1 * w[t] * scale
+    return np.sum(z * z) + np.sum(x)
+
+
 @pytest.mark.parametrize(("f", "rest"), CASES)
 def test_gradient(f: Any, rest: tuple[Any, ...]) -> None:
     check_program(f, rest)
