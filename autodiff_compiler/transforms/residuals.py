@@ -227,13 +227,13 @@ class Placer:
         if self.reachable(v):
             return v
         home = region_of(v) if self.choice is None else self.choice.home(v)
-        while home.op is not None and home.op.prim is TRY and not home.op.args[0]:  # a context yields every value
-            if home is region_of(v):
+        while (around := home.op) is not None and around.prim is TRY and not around.args[0]:
+            if home is region_of(v):  # a context yields every value
                 v = self.handed_out(v)
                 home = region_of(v)
             else:  # what a loop inside of it computes in each iteration, and is computed again in front of the loop
-                assert home.op.parent is not None
-                home = home.op.parent
+                assert around.parent is not None
+                home = around.parent
         if self.reachable(v):
             return v
         if home is self.body:
