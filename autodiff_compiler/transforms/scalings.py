@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.core import DERIVED, Builder, Function, Op, Region, Value, type_of
+from ..ir.definedness import maybe_undefined
 from ..ir.opset import ACCUM, ADD, ADDAT, DIV, GET, MUL, NEG, PRIMS, SET, SPREAD, STORES, SUB, ZEROS, adds_axes_only
 from ..ir.rewrite import Uses, derived, enclosing, stands_before
 from ..operations.choices import OVER, QUOTIENT, RATIO
@@ -103,6 +104,7 @@ class _Numbers:
         self.at = {op: k for k, op in enumerate(ops)}
         self.numbered: set[Value] = set()
         self.leads: dict[Value, Key] = {}
+        self.maybe: set[Value] | None = None
         self.changed = False
         self.ops = self.leading(ops)
 
@@ -140,7 +142,7 @@ class _Numbers:
         for op in reversed(self.ops):
             self.look_from(op.result)
             key = self.leads.get(op.result)
-            if key is not None and key is not ANY and _takes(op, key):
+            if key is not None and key is not ANY and _takes(op, key) and self.is_defined(key, op):
                 way = _Search(op, self).follow(self.uses[op.result], [op.result])
                 if way is not None:
                     self.scale(op, way, None)
@@ -216,8 +218,19 @@ class _Numbers:
                 if self.parts if op.result.type.kind == "array" else len(same) == len(users):
                     way = _Search(op, self).follow(same, [])
                     if way is not None and way.sources == [op] and len(way.sinks) > 1:
-                        return way, same
+                        if self.is_defined(op.result, op, *same):
+                            return way, same
         return None
+
+    def is_defined(self, v: Any, op: Op, *users: Op) -> bool:
+        """The value may be read at the operation: it is not one that is undefined unless a branch is taken, where the
+        users are."""
+        if type(v) is not Value or (users and all(user.parent is op.parent for user in users)):
+            return True
+        if self.maybe is None:
+            assert op.parent is not None
+            self.maybe = maybe_undefined(list(enclosing(op.parent))[-1])
+        return v not in self.maybe
 
     # --- the changes --------------------------------------------------------------------------------------------------
 

@@ -276,3 +276,26 @@ def test_a_reciprocal_that_is_multiplied_by_twice_takes_a_number_once():
     """The second of the two products found the number of the first one, behind it, and the square took both."""
     x, y = np.array([0.3, 0.4, 1.2]), np.array([1.0, 2.0, 3.0])
     np.testing.assert_allclose(ad.grad(blends)(x, y), differences(lambda x: blends(x, y), x), rtol=1e-6)
+
+
+def test_what_only_a_branch_defines_is_not_multiplied_in_front_of_it():
+    """The backward sweep gets None for what the inner loop makes only where it is left."""
+
+    def f(x, low):
+        b = x * 1.0
+        for _ in range(2):
+            v = x
+            for _ in range(3):
+                v = np.sin(v * b)
+                if np.sum(b) < low:
+                    b = 0.5 * np.cos(np.arctan(b) * (v * (v * 2))) + b
+                    v = np.sin(b) * x
+                    break
+                b = np.tanh(x + v)
+                v = 0.5 * np.cos(v + b)
+            b = b * 0.5 + v
+        return np.sum(b)
+
+    x = np.array([0.3, -0.2, 0.7])
+    for low in (-9.0, 0.9, 9.0):
+        np.testing.assert_allclose(ad.grad(f)(x, low), ad.grad(f, optimize=False)(x, low), rtol=1e-12)
