@@ -728,7 +728,8 @@ def _accum(p: Printer, op: Op) -> tuple[str, int]:
 def _divided(p: Printer, op: Op) -> tuple[str, int]:
     g, d = op.args
     shown = p.show(d)
-    return f"{p.show(g, PRODUCT)} / ({shown} or np.float64({shown}))", PRODUCT
+    divisor = f"({shown} or np.float64({shown}))" if type(d) is Value else f"np.float64({shown})"
+    return f"{p.show(g, PRODUCT)} / {divisor}", PRODUCT
 
 
 def _raised(p: Printer, op: Op) -> tuple[str, int]:

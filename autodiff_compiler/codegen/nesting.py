@@ -206,7 +206,7 @@ class Nesting:
             name = op.prim.name
             found = 4 if op.prim in STORES else 0 if op.prim in READS else 2 if name in SIGNS else len(name)
             if op.prim is opset.DIVIDED:
-                found += 14 + _named(op.args[1])
+                found += 14 + (_named(op.args[1]) if type(op.args[1]) is Value else 0)
             if op.prim in CHOOSING:
                 found += 18 + 2 * sum([2 + _named(x) for x in op.operands()])  # each operand is printed again
             todo: list[Any] = [*op.args, *op.kwargs.items()]

@@ -915,3 +915,18 @@ def test_ones_in_rows_are_no_list_of_numbers():
     for n in (2, 3, 6):
         x = np.linspace(0.2, 1.4, n)
         np.testing.assert_allclose(ad.grad(f)(x), differences(f, x), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value|divide by zero")
+def test_a_number_of_a_list_over_the_literal_zero():
+    def f(x, y):
+        t, s = 0.0, 0.0
+        for v in x:
+            if v > 5.0:
+                s = s + np.tanh((v * y / t) / (1.5 + v))
+            s = s + v * y
+        return s
+
+    assert ad.grad(f)(np.array([0.3, 0.4]), 2.0).tolist() == [2.0, 2.0]
+    x = np.array([0.3, 6.0])
+    np.testing.assert_array_equal(ad.grad(f)(x, 2.0), ad.grad(f, optimize=False)(x, 2.0))
