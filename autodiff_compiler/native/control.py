@@ -21,6 +21,7 @@ from .nest import (
     F8,
     INDEX,
     Alloc,
+    Bail,
     Bind,
     Branch,
     Call,
@@ -384,9 +385,14 @@ def _joined(self: Lowering, op: Op, r: Value, both: list[Any], blocks: list[list
     kinds = {x.kind for x in there}
     kind = kinds.pop() if len(kinds) == 1 and len(dtypes) == 1 else "?"
     numpy = None
+    if len(dtypes) > 1 and r in self.told:
+        # The int of a loop without iterations is what the NumPy code returns.
+        for block, x in zip(blocks, both):
+            if x is not UNDEF and x.dtype == INDEX:
+                block.append(Bail(Const(True, BOOL)))
+        kinds = {x.kind for x in there if x.dtype != INDEX}
+        kind = kinds.pop() if len(kinds) == 1 else "?"
     if kind == "?" and r in self.told:
-        if len(dtypes) > 1:
-            raise NotNative("an int or a float, by a branch, which may be a result", op)
         numpy = Name(self.fresh(f"{name}_is_numpys"), BOOL)
         for block, x in zip(blocks, both):
             block.append(Set(numpy.name, Const(False, BOOL) if x is UNDEF else self.is_numpys(x)))

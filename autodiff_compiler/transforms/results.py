@@ -199,6 +199,8 @@ def _is_kept(out: Value, read: set[Value], uses: dict[Value, list[Op | Region]])
                 todo += [r for k, r in enumerate(op.results) if isinstance(user, Region) and user.exit[k] is v]
             elif op.regions or (op.prim.effects and op.prim is not POP):
                 return True
+            elif v not in content_operands(op):
+                continue  # it asks for the shape
             elif op.args[0] is v or op.prim not in (SET, ADDAT, ACCUM):
                 if op.prim.alias != "fresh" or op.prim in STORES or op.prim in (LIST_NEW, TUPLE):
                     todo += op.results

@@ -28,20 +28,22 @@ def test_the_numbers_that_are_taken(seed: int) -> None:
     busy: dict[int, list[Interval]] = {}
     for _ in range(60):
         spans = life()
-        taken = numbers.taken(spans)
+        parts = [*map(numbers.parts, spans)]
+        taken = numbers.taken(parts)
         assert taken == 1 | sum([1 << n for n, times in busy.items() if _meet(times, spans)])
         n = next(n for n in range(1, 99) if not taken >> n & 1)
         busy[n] = sorted([*busy.get(n, []), *spans])
-        numbers.take(1 << n, spans)
+        numbers.take(1 << n, parts)
 
 
 def test_a_moment_takes_no_number_and_fixed_numbers_are_always_taken() -> None:
     numbers = Numbers({0.0: 0, 1.0: 1, 2.0: 2})
-    numbers.take(2, [(1.0, 1.0)])
-    assert numbers.taken([(0.0, 2.0)]) == 1 and numbers.taken([(1.0, 1.0)]) == 1
+    moment, first, second, both = ([numbers.parts(s)] for s in ((1.0, 1.0), (0.0, 1.0), (1.0, 2.0), (0.0, 2.0)))
+    numbers.take(2, moment)
+    assert numbers.taken(both) == 1 and numbers.taken(moment) == 1
     numbers.fixed |= 8
-    numbers.take(4, [(0.0, 1.0)])
-    assert numbers.taken([(0.0, 2.0)]) == 13 and numbers.taken([(1.0, 2.0)]) == 9
+    numbers.take(4, first)
+    assert numbers.taken(both) == 13 and numbers.taken(second) == 9
 
 
 def test_names_of_many_lives_are_not_tried_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
