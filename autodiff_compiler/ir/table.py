@@ -113,6 +113,8 @@ class Table(dict[Any, Prim]):
 
 
 def _is_imported_now(module: Any) -> bool:
+    """Its body has not been run to the end. `importlib` has no public name for that. Python itself reads this attribute
+    for the text of an error about circular imports."""
     return bool(getattr(module.__spec__, "_initializing", False))
 
 
