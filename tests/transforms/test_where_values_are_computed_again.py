@@ -35,7 +35,7 @@ def test_in_front_of_its_statement() -> None:
     reader = next(k for k in range(again + 1, len(lines)) if "gate" in lines[k])
     assert not any(again < k < reader for k in notes), text
     for k, g in enumerate(ad.grad(gated, argnums=(0, 1))(*args)):
-        np.testing.assert_allclose(g, differences(gated, *args, argnum=k), rtol=1e-5)
+        np.testing.assert_allclose(g, differences(gated, *args, argnum=k), rtol=1e-6, atol=1e-9)
 
 
 def test_what_one_statement_takes_apart_stays_together() -> None:
